@@ -1,0 +1,220 @@
+package ring
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// never is the instant of an id that is not armed. It is later than any
+	// that can be armed, so an idle id is not due by any comparison.
+	never = math.MaxInt64
+
+	// latest bounds instants, so that sums with them cannot overflow.
+	latest = int64(1) << 62
+)
+
+// Entry is an id that was due, with the instant at which it was.
+type Entry struct {
+	ID uint32
+	At int64 // Unix milliseconds
+}
+
+// Ring orders ids by the instant at which they are due. Its memory is that of
+// the largest id and of the most ids ever armed at once; none is given back, and
+// none allocated while both stay the same. Not safe for concurrent use.
+type Ring struct {
+	at    []int64 // by id, never if not armed
+	armed int
+	pos   int64 // tick; no armed id waits in a list of earlier ticks
+
+	// No id is armed before bound. While witness is armed at bound, it is the
+	// earliest instant itself; otherwise NextAt looks for a better one.
+	bound   int64
+	witness uint32
+
+	hints hints
+}
+
+// New returns an empty ring whose position is now, in Unix milliseconds. The
+// position decides how much work later calls do, never what they return.
+func New(now int64) *Ring {
+	return &Ring{pos: tickOf(now), bound: never, hints: newHints()}
+}
+
+// Set arms id at the instant at, replacing an earlier one. An instant in the
+// past is due at once; one later than 2^62 ms is taken as that. Ids index an
+// array, so the caller hands out small ones and uses them again.
+func (r *Ring) Set(id uint32, at int64) {
+	at = min(at, latest)
+	if int(id) >= len(r.at) {
+		r.makeRoom(id)
+	}
+	old := r.at[id]
+	r.at[id] = at
+	if at < r.bound {
+		r.bound, r.witness = at, id
+	}
+	list := place(r.pos, at)
+	if old == never {
+		r.armed++
+	} else if place(r.pos, old) == list {
+		return // the hint for the old instant serves the new one
+	}
+	r.hints.push(list, id)
+	if r.hints.count > 2*len(r.at)+listCount {
+		r.rebuild(r.pos)
+	}
+}
+
+// Cancel disarms id. It does nothing if id is not armed.
+func (r *Ring) Cancel(id uint32) {
+	if int(id) < len(r.at) && r.at[id] != never {
+		r.at[id] = never
+		r.armed--
+	}
+}
+
+// At returns the instant at which id is armed, and whether it is.
+func (r *Ring) At(id uint32) (at int64, ok bool) {
+	if int(id) >= len(r.at) || r.at[id] == never {
+		return 0, false
+	}
+	return r.at[id], true
+}
+
+// Len returns how many ids are armed.
+func (r *Ring) Len() int { return r.armed }
+
+// NextAt returns the earliest instant at which an id is armed, and whether any
+// is. It remembers the answer until the id it found is cancelled, moved or due.
+func (r *Ring) NextAt() (at int64, ok bool) {
+	if r.armed == 0 {
+		r.bound = never
+		return 0, false
+	}
+	if r.at[r.witness] == r.bound {
+		return r.bound, true
+	}
+	for {
+		// With an id armed there is a hint, so there is a list.
+		list := r.hints.filled.first()
+		if at, id := r.earliest(list); at != never {
+			r.bound, r.witness = at, id
+			return at, true
+		}
+		r.hints.drop(list)
+	}
+}
+
+// Due disarms every id whose instant is not after now and appends them to due,
+// ordered by instant; ids of one instant come in any order. A now before that of
+// an earlier call is allowed, and finds what has since been armed up to it.
+func (r *Ring) Due(now int64, due []Entry) []Entry {
+	if r.armed == 0 || now < r.bound {
+		return due
+	}
+	now = min(now, latest)
+	if tickOf(now) < r.pos {
+		// The clock stepped back and ids were armed by its new time. Those yet
+		// to come would be read over and over in the position's list.
+		if next, _ := r.NextAt(); next > now {
+			return due
+		}
+		r.rebuild(tickOf(now))
+	}
+	due = r.advance(now, due)
+	r.bound = now + 1
+	return due
+}
+
+// advance moves the position to now, list by list, handing over what is due.
+func (r *Ring) advance(now int64, due []Entry) []Entry {
+	target := tickOf(now)
+	for {
+		list := r.hints.filled.first()
+		begin := begin(r.pos, target, list)
+		if begin > target {
+			r.pos = target
+			return due
+		}
+		from := r.pos
+		r.pos = begin
+		if list >= nearCount {
+			r.spread(list, from)
+			continue
+		}
+		due = r.handOver(list, now, due)
+		if begin == target {
+			return due
+		}
+	}
+}
+
+// handOver disarms what is due in the near list of the position and appends it
+// to due. What is due later within its tick stays.
+func (r *Ring) handOver(list int, now int64, due []Entry) []Entry {
+	end := (r.pos + 1) * tickMillis
+	start, last, ordered := len(due), int64(math.MinInt64), true
+	for id := range r.hints.take(list) {
+		at := r.at[id]
+		switch {
+		case at >= end: // stale, or never
+		case at > now:
+			r.hints.push(list, id)
+		default:
+			r.at[id] = never
+			r.armed--
+			due = append(due, Entry{ID: id, At: at})
+			ordered = ordered && at >= last
+			last = at
+		}
+	}
+	if !ordered {
+		slices.SortFunc(due[start:], func(a, b Entry) int { return cmp.Compare(a.At, b.At) })
+	}
+	return due
+}
+
+// spread moves the ids of a far list, or of the one beyond, to the lists that
+// they belong to now that the position is no longer from.
+func (r *Ring) spread(list int, from int64) {
+	for id := range r.hints.take(list) {
+		if at := r.at[id]; at != never && place(from, at) == list {
+			r.hints.push(place(r.pos, at), id)
+		}
+	}
+}
+
+// earliest returns the first instant of list and an id armed at it, or never if
+// all of its hints are stale.
+func (r *Ring) earliest(list int) (at int64, id uint32) {
+	at = never
+	for i := range r.hints.all(list) {
+		if t := r.at[i]; t < at && place(r.pos, t) == list {
+			at, id = t, i
+		}
+	}
+	return at, id
+}
+
+// rebuild makes all lists anew, as seen from pos.
+func (r *Ring) rebuild(pos int64) {
+	r.pos = pos
+	r.hints.clear()
+	for id, at := range r.at {
+		if at != never {
+			r.hints.push(place(pos, at), uint32(id))
+		}
+	}
+}
+
+// makeRoom lengthens the array of instants to hold id.
+func (r *Ring) makeRoom(id uint32) {
+	n := len(r.at)
+	r.at = slices.Grow(r.at, int(id)+1-n)[:int(id)+1]
+	for i := n; i < len(r.at); i++ {
+		r.at[i] = never
+	}
+}
