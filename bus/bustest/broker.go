@@ -1,0 +1,166 @@
+package bustest
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus/embedded"
+)
+
+// errUnreachable is what a client that tries to connect gets while the broker is
+// stopped or the client is partitioned.
+var errUnreachable = errors.New("broker unreachable")
+
+// Broker is a JetStream server that a test can stop, start again on the same
+// files, and cut off from one client at a time. Its methods may be called
+// concurrently, except for Start and Stop.
+type Broker struct {
+	tb  testing.TB
+	dir string
+
+	mu     sync.Mutex
+	srv    *embedded.Server // nil while stopped
+	cables map[string]*cable
+}
+
+// cable is all that joins a client of one name to the broker: what has happened
+// to its traffic, and its connections, which all share that fate.
+type cable struct {
+	fault fault
+	links map[*link]struct{}
+}
+
+// NewBroker starts a broker that stops when the test ends.
+func NewBroker(tb testing.TB) *Broker {
+	tb.Helper()
+	b := &Broker{tb: tb, dir: tb.TempDir(), cables: map[string]*cable{}}
+	b.Start()
+	tb.Cleanup(b.Stop)
+	return b
+}
+
+// Start starts the broker on the files of its last run. Clients reconnect by
+// themselves, after their reconnect wait.
+func (b *Broker) Start() {
+	b.tb.Helper()
+	srv, err := embedded.Start(embedded.Config{StoreDir: b.dir, ServerName: "bustest", InProcessOnly: true})
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.mu.Lock()
+	b.srv = srv
+	b.mu.Unlock()
+}
+
+// Stop stops the broker and waits until it has stopped. A stopped broker may be
+// stopped again.
+func (b *Broker) Stop() {
+	b.mu.Lock()
+	srv := b.srv
+	b.srv = nil
+	b.mu.Unlock()
+	if srv == nil {
+		return
+	}
+	if err := srv.Shutdown(); err != nil {
+		b.tb.Error(err)
+	}
+}
+
+// Connect returns a connection under name that reconnects for as long as the
+// test runs, and closes when it ends. Connections of the same name share their
+// partitions.
+func (b *Broker) Connect(name string, opts ...nats.Option) *nats.Conn {
+	b.tb.Helper()
+	opts = append([]nats.Option{
+		nats.Name(name),
+		nats.InProcessServer(b.Dialer(name)),
+		nats.MaxReconnects(-1),
+	}, opts...)
+	nc, err := nats.Connect("", opts...)
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.tb.Cleanup(nc.Close)
+	return nc
+}
+
+// Dialer returns the way to the broker for a client that the test does not
+// connect itself. The client's traffic is subject to the partitions of name.
+func (b *Broker) Dialer(name string) nats.InProcessConnProvider { return dialer{b, name} }
+
+// Partition makes name's connections swallow everything in both directions, as a
+// network that drops packets does: neither side sees an error.
+func (b *Broker) Partition(name string) { b.set(name, fault{toBroker: true, toClient: true}) }
+
+// Deafen makes name's connections swallow what the broker says, while the broker
+// still hears them: requests have their effect, and their answers are lost.
+func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
+
+// Heal ends what Partition or Deafen began. Connections that were cut die, as
+// one side may have missed bytes; the client reconnects.
+func (b *Broker) Heal(name string) {
+	b.set(name, fault{})
+	b.mu.Lock()
+	c := b.cableLocked(name)
+	dead := make([]*link, 0, len(c.links))
+	for l := range c.links {
+		if l.damaged() {
+			dead = append(dead, l)
+		}
+	}
+	b.mu.Unlock()
+	for _, l := range dead {
+		_ = l.Close() // a pipe's Close has nothing to report
+	}
+}
+
+func (b *Broker) set(name string, f fault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.cableLocked(name)
+	c.fault = f
+	for l := range c.links {
+		l.set(f)
+	}
+}
+
+func (b *Broker) cableLocked(name string) *cable {
+	c := b.cables[name]
+	if c == nil {
+		c = &cable{links: map[*link]struct{}{}}
+		b.cables[name] = c
+	}
+	return c
+}
+
+type dialer struct {
+	b    *Broker
+	name string
+}
+
+// InProcessConn implements [nats.InProcessConnProvider].
+func (d dialer) InProcessConn() (net.Conn, error) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	c := d.b.cableLocked(d.name)
+	if d.b.srv == nil || c.fault.toBroker || c.fault.toClient {
+		return nil, errUnreachable
+	}
+	conn, err := d.b.srv.InProcessConn()
+	if err != nil {
+		return nil, err
+	}
+	l := &link{Conn: conn}
+	l.closed = func() {
+		d.b.mu.Lock()
+		delete(c.links, l)
+		d.b.mu.Unlock()
+	}
+	c.links[l] = struct{}{}
+	return l, nil
+}

@@ -1,0 +1,39 @@
+package bustest
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+)
+
+func init() { ats.Register() }
+
+// oneBubble keeps bubbles apart: nats.go recycles timers through a pool that the
+// whole process shares, and a timer may not cross bubbles.
+var oneBubble sync.Mutex
+
+// Run calls f in a bubble whose virtual clock reads start, which must not lie
+// before the year 2000, when bubbles begin.
+//
+// Every goroutine that f starts must have returned when f's cleanups are done;
+// Run fails the test otherwise. Tests that call Run may be parallel to each
+// other, and then take turns, but not to tests that use NATS outside a bubble.
+func Run(t *testing.T, start time.Time, f func(t *testing.T)) {
+	t.Helper()
+	oneBubble.Lock()
+	defer oneBubble.Unlock()
+	// The second collection empties what the first left in every sync.Pool, so
+	// no timer of an earlier bubble comes back in this one.
+	runtime.GC()
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		// An empty bubble jumps decades for free. Sleep before the server
+		// starts: its own tickers would make the same jump expensive.
+		time.Sleep(time.Until(start))
+		f(t)
+	})
+}
