@@ -3,6 +3,7 @@ package bustest_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,9 @@ func TestAPartitionLosesWhatIsSentAndHealingReconnects(t *testing.T) {
 		}
 		b.Heal("a")
 		time.Sleep(5 * time.Second)
+		if n := js.Conn().Stats().Reconnects; n != 1 {
+			t.Errorf("reconnects after healing: %d, want 1, as bytes are missing", n)
+		}
 		if err := publish(t, js); err != nil {
 			t.Errorf("publish after healing: %v", err)
 		}
@@ -188,10 +192,15 @@ func TestTheBrokerNoticesASilentClientWithinTwentySeconds(t *testing.T) {
 }
 
 func TestParallelBubblesTakeTurns(t *testing.T) {
+	var inside atomic.Int32
 	for _, name := range []string{"a", "b"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bustest.Run(t, began, func(t *testing.T) {
+				if inside.Add(1) > 1 {
+					t.Error("two bubbles at once")
+				}
+				defer inside.Add(-1)
 				js := jetStream(t, bustest.NewBroker(t).Connect(name))
 				createStream(t, js)
 				time.Sleep(time.Hour)

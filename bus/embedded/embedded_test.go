@@ -128,6 +128,22 @@ func TestAConfigFileOfTheUsersOwnReplacesTheBuiltInText(t *testing.T) {
 	}
 }
 
+func TestPortZeroIsAnyFreePort(t *testing.T) {
+	one := start(t, embedded.Config{StoreDir: t.TempDir(), Listen: "127.0.0.1:0"})
+	two := start(t, embedded.Config{StoreDir: t.TempDir(), Listen: "127.0.0.1:0"})
+	for _, s := range []*embedded.Server{one, two} {
+		connect(t, s.ClientURL())
+	}
+	if one.ClientURL() == two.ClientURL() {
+		t.Errorf("both servers say that they listen at %s", one.ClientURL())
+	}
+	for _, url := range []string{one.ClientURL(), two.ClientURL()} {
+		if strings.HasSuffix(url, ":4222") {
+			t.Errorf("the server chose the default port: %s", url)
+		}
+	}
+}
+
 func TestAServerInProcessOnlyDoesNotListen(t *testing.T) {
 	// The address is taken, so a server that tried to listen would not start.
 	taken := listen(t)
