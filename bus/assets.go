@@ -1,0 +1,227 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// DefaultShards is how many slices the job space of a new cluster has.
+const DefaultShards = 64
+
+// MaxShards bounds the choice.
+const MaxShards = 1024
+
+// ClusterConfig is what is fixed when a cluster is made.
+type ClusterConfig struct {
+	Shards    int       `json:"shards"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Assets says how the streams and buckets are to be.
+type Assets struct {
+	// Shards is for a new cluster. An existing one keeps its own, and a different
+	// wish is an error. Zero takes what is there, else DefaultShards.
+	Shards int
+	// Replicas of each stream and bucket: 1, 3 or 5. Defaults to 1.
+	Replicas int
+	// TrigBytes, EvtBytes and LogBytes bound the streams. Default to 4, 8 and 8 GiB.
+	TrigBytes, EvtBytes, LogBytes int64
+}
+
+func (a Assets) withDefaults() Assets {
+	const gib = 1 << 30
+	if a.Replicas == 0 {
+		a.Replicas = 1
+	}
+	if a.TrigBytes == 0 {
+		a.TrigBytes = 4 * gib
+	}
+	if a.EvtBytes == 0 {
+		a.EvtBytes = 8 * gib
+	}
+	if a.LogBytes == 0 {
+		a.LogBytes = 8 * gib
+	}
+	return a
+}
+
+func (a Assets) streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		{
+			Name:        StreamTrig,
+			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
+			Subjects:    []string{"trig.*.any.*", "trig.*.route.*", "cur.*", "defer.*", "rec.*"},
+			// A work queue forgets what is acknowledged, and does so durably: a limits
+			// stream redelivers acknowledged triggers after a crash of the server.
+			Retention: jetstream.WorkQueuePolicy,
+			Storage:   jetstream.FileStorage,
+			// A full stream refuses a batch as a whole; it never drops a live run.
+			Discard:            jetstream.DiscardNew,
+			MaxBytes:           a.TrigBytes,
+			MaxConsumers:       20000,
+			Replicas:           a.Replicas,
+			AllowAtomicPublish: true,
+			AllowRollup:        true,
+			AllowDirect:        true,
+			AllowMsgTTL:        true,
+		},
+		{
+			Name:        StreamEvt,
+			Description: "what executors say about runs",
+			Subjects:    []string{"evt.*.*"},
+			Storage:     jetstream.FileStorage,
+			Discard:     jetstream.DiscardNew,
+			MaxAge:      72 * time.Hour,
+			MaxBytes:    a.EvtBytes,
+			Compression: jetstream.S2Compression,
+			Duplicates:  30 * time.Second,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
+		{
+			Name:             StreamLog,
+			Description:      "what runs print",
+			Subjects:         []string{"log.*.*"},
+			SubjectTransform: &jetstream.SubjectTransformConfig{Source: "log.*.*", Destination: "log.{{wildcard(1)}}"},
+			Storage:          jetstream.FileStorage,
+			Discard:          jetstream.DiscardOld,
+			MaxAge:           48 * time.Hour,
+			MaxBytes:         a.LogBytes,
+			Compression:      jetstream.S2Compression,
+			Duplicates:       30 * time.Second,
+			Replicas:         a.Replicas,
+			AllowDirect:      true,
+		},
+	}
+}
+
+func (a Assets) buckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: BucketJobs, Description: "job versions", History: 32, Replicas: a.Replicas},
+		{Bucket: BucketCalendar, Description: "calendar versions", History: 32, Replicas: a.Replicas},
+		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: 32, Replicas: a.Replicas},
+		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},
+		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceTTL, Replicas: a.Replicas},
+		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+	}
+}
+
+func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
+	ingest := func(name, filter string) jetstream.ConsumerConfig {
+		return jetstream.ConsumerConfig{
+			Durable: name, FilterSubject: filter, AckPolicy: jetstream.AckAllPolicy,
+			AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200000, Replicas: a.Replicas,
+		}
+	}
+	// A work queue takes explicit acknowledgement only.
+	ledger := ingest(ConsumerLedger, "rec.*")
+	ledger.AckPolicy = jetstream.AckExplicitPolicy
+	return map[string][]jetstream.ConsumerConfig{
+		StreamTrig: {ledger},
+		StreamEvt:  {ingest(ConsumerEvents, "")},
+		StreamLog:  {ingest(ConsumerLogs, "")},
+	}
+}
+
+// Setup makes what is missing of streams, buckets and consumers, brings limits of
+// existing ones up to date, and returns an error that says what differs where one
+// cannot be changed. It is safe to call from several nodes at once.
+func (c *Conn) Setup(ctx context.Context, a Assets) error {
+	a = a.withDefaults()
+	if a.Shards < 0 || a.Shards > MaxShards {
+		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be between 1 and %d", a.Shards, MaxShards)}
+	}
+	for _, cfg := range a.streams() {
+		if err := c.setupStream(ctx, cfg); err != nil {
+			return err
+		}
+		for _, consumer := range a.consumers()[cfg.Name] {
+			if _, err := c.JS.CreateOrUpdateConsumer(ctx, cfg.Name, consumer); err != nil {
+				return fmt.Errorf("set up consumer %s on %s: %w", consumer.Durable, cfg.Name, Unavailable(err))
+			}
+		}
+	}
+	for _, cfg := range a.buckets() {
+		if _, err := c.JS.CreateOrUpdateKeyValue(ctx, cfg); err != nil {
+			return fmt.Errorf("set up bucket %s: %w", cfg.Bucket, Unavailable(err))
+		}
+	}
+	return c.setupCluster(ctx, a)
+}
+
+func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	existing, err := c.JS.Stream(ctx, cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if _, err = c.JS.CreateStream(ctx, cfg); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return c.setupStream(ctx, cfg) // another node was faster
+		}
+		if err != nil {
+			return fmt.Errorf("create stream %s: %w", cfg.Name, Unavailable(err))
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", cfg.Name, Unavailable(err))
+	}
+	if was := existing.CachedInfo().Config; was.Retention != cfg.Retention || was.Storage != cfg.Storage {
+		return fmt.Errorf("%w: stream %s exists with retention %v and storage %v, but must have %v and %v: it belongs to something else, or was made by hand; use another NATS account or remove it",
+			job.ErrConflict, cfg.Name, was.Retention, was.Storage, cfg.Retention, cfg.Storage)
+	}
+	if _, err := c.JS.UpdateStream(ctx, cfg); err != nil {
+		return fmt.Errorf("update stream %s: %w", cfg.Name, Unavailable(err))
+	}
+	return nil
+}
+
+const keyConfig = "config"
+
+func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return err
+	}
+	wish := ClusterConfig{Shards: a.Shards, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	if wish.Shards == 0 {
+		wish.Shards = DefaultShards
+	}
+	data, err := json.Marshal(wish)
+	if err != nil {
+		return fmt.Errorf("encode cluster configuration: %w", err)
+	}
+	if _, err := kv.Create(ctx, keyConfig, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write cluster configuration: %w", Unavailable(err))
+	}
+	if err := c.Open(ctx); err != nil {
+		return err
+	}
+	if a.Shards != 0 && a.Shards != c.cluster.Shards {
+		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, c.cluster.Shards, c.cluster.Shards)
+	}
+	return nil
+}
+
+// Open reads the configuration of a cluster that exists. Programs other than
+// scheduler nodes call it instead of Setup.
+func (c *Conn) Open(ctx context.Context) error {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return err
+	}
+	entry, err := kv.Get(ctx, keyConfig)
+	if err != nil {
+		return fmt.Errorf("read cluster configuration: %w", Unavailable(err))
+	}
+	var cfg ClusterConfig
+	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > MaxShards {
+		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, BucketCluster, entry.Value())
+	}
+	c.cluster = cfg
+	return nil
+}

@@ -1,0 +1,106 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// MaxBatch is how many messages one atomic batch may have, by the server's default.
+const MaxBatch = 1000
+
+// BatchTimeout is how long to wait for the answer to a batch before its outcome
+// counts as unknown.
+const BatchTimeout = 2 * time.Second
+
+// ErrBatchUnknown means that no answer to a batch came: it may have been stored, or
+// may yet be, or not.
+var ErrBatchUnknown = errors.New("outcome of the batch is unknown")
+
+// BatchError is JetStream's refusal of a batch. None of it was stored.
+type BatchError struct {
+	Status int // HTTP-like
+	Code   int // JetStream's error code
+	Text   string
+}
+
+func (e *BatchError) Error() string { return fmt.Sprintf("batch refused: %s (%d)", e.Text, e.Code) }
+
+// Stale reports whether the batch was refused because a subject's last sequence
+// was not the expected one.
+func (e *BatchError) Stale() bool { return e.Code == 10071 }
+
+// Busy reports whether the same batch may succeed if it is sent again soon:
+// another one on the same subject is in flight (10164), messages of this one were
+// lost on the way (10176), too many are in flight (10210), the stream has no
+// leader (10008), or the server asks for patience (429).
+func (e *BatchError) Busy() bool {
+	switch e.Code {
+	case 10164, 10176, 10210, 10008:
+		return true
+	}
+	return e.Status == 429 || e.Status == 503
+}
+
+// Full reports whether the stream has no room for the batch (10077).
+func (e *BatchError) Full() bool { return e.Code == 10077 || e.Code == 10023 || e.Code == 10047 }
+
+// ExpectLast makes the message conditional: it, and the batch with it, is refused
+// unless seq is the sequence of the last message on its subject (0: there is none).
+func ExpectLast(m *nats.Msg, seq uint64) {
+	m.Header["Nats-Expected-Last-Subject-Sequence"] = []string{strconv.FormatUint(seq, 10)}
+}
+
+// Rollup makes the message replace all earlier ones on its subject.
+func Rollup(m *nats.Msg) { m.Header["Nats-Rollup"] = []string{"sub"} }
+
+// PublishBatch stores msgs, all or none (ADR-50 of JetStream), and returns the
+// sequence of the first; the others follow without gap. Messages must have a
+// header and at most MaxBatch of them are taken. The error is a *BatchError, or
+// wraps ErrBatchUnknown. It sets headers of msgs, which may be published again
+// afterwards; a repeat is a batch of its own.
+func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64, err error) {
+	id := []string{nuid.Next()}
+	last := len(msgs) - 1
+	for i, m := range msgs {
+		m.Header["Nats-Batch-Id"] = id
+		m.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(i + 1)}
+		if i < last {
+			if err := c.NC.PublishMsg(m); err != nil {
+				return 0, fmt.Errorf("%w: publish message %d of %d: %w", ErrBatchUnknown, i+1, len(msgs), err)
+			}
+		}
+	}
+	msgs[last].Header["Nats-Batch-Commit"] = []string{"1"}
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	answer, err := c.NC.RequestMsgWithContext(ctx, msgs[last])
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrBatchUnknown, err)
+	}
+	var ack struct {
+		Seq   uint64 `json:"seq"`
+		Count int    `json:"count"`
+		Error *struct {
+			Code        int    `json:"code"`
+			ErrCode     int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Data, &ack); err != nil {
+		return 0, fmt.Errorf("%w: decode answer %q: %w", ErrBatchUnknown, answer.Data, err)
+	}
+	if ack.Error != nil {
+		return 0, &BatchError{Status: ack.Error.Code, Code: ack.Error.ErrCode, Text: ack.Error.Description}
+	}
+	if ack.Count != len(msgs) {
+		return 0, fmt.Errorf("%w: the server counted %d messages of %d", ErrBatchUnknown, ack.Count, len(msgs))
+	}
+	return ack.Seq - uint64(len(msgs)) + 1, nil //nolint:gosec // a length is not negative
+}

@@ -1,0 +1,150 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// TriggerRequest asks the owner of a job's shard for a run now.
+type TriggerRequest struct {
+	// RunID names the run. The asker chooses it, so that asking again after a lost
+	// answer makes no second run while the first is alive.
+	RunID  job.RunID       `json:"run_id"`
+	Job    job.Name        `json:"job"`
+	Cause  job.Cause       `json:"cause"` // manual or api
+	Params json.RawMessage `json:"params,omitempty"`
+	By     string          `json:"by,omitempty"`
+}
+
+// TriggerReply says that the run is committed.
+type TriggerReply struct {
+	RunID   job.RunID `json:"run_id"`
+	Version int       `json:"version"`
+}
+
+// CancelRequest asks the owner of a job's shard to end a run.
+type CancelRequest struct {
+	RunID  job.RunID `json:"run_id"`
+	Job    job.Name  `json:"job"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// CancelReply says what became of the run.
+type CancelReply struct {
+	RunID job.RunID `json:"run_id"`
+	// Found is where the run was: "pending" (its trigger is deleted, and its end
+	// recorded) or "running" (an instance has been told, and will record it).
+	Found job.Status `json:"found"`
+}
+
+// KillRequest tells all instances of a group that a run is to end; see [SubjectKill].
+// The one that runs it answers with a [KillReply]; the others stay silent, and
+// refuse the run should its trigger still reach them.
+type KillRequest struct {
+	RunID  job.RunID `json:"run_id"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// KillReply says that an instance has the run and is ending it.
+type KillReply struct {
+	Instance string `json:"instance"`
+}
+
+// reply is what travels back for every request: a value, or a fault.
+type reply struct {
+	Value json.RawMessage `json:"value,omitempty"`
+	Fault *fault          `json:"fault,omitempty"`
+}
+
+// fault is an error on its way across the bus.
+type fault struct {
+	Kind     string              `json:"kind"` // which of package job's sentinels
+	Text     string              `json:"text"`
+	Problems []*job.InvalidError `json:"problems,omitempty"`
+}
+
+var kinds = map[string]error{
+	"invalid": job.ErrInvalid, "not_found": job.ErrNotFound, "conflict": job.ErrConflict,
+	"stale": job.ErrStale, "unavailable": job.ErrUnavailable,
+}
+
+// Respond answers a request with value, or with err when that is not nil. An error
+// that is none of package job's kinds travels as unavailable.
+func Respond(m *nats.Msg, value any, err error) error {
+	var r reply
+	if err != nil {
+		r.Fault = &fault{Kind: "unavailable", Text: err.Error(), Problems: job.Problems(err)}
+		for kind, sentinel := range kinds {
+			if errors.Is(err, sentinel) {
+				r.Fault.Kind = kind
+			}
+		}
+	} else if r.Value, err = json.Marshal(value); err != nil {
+		return fmt.Errorf("encode reply on %s: %w", m.Subject, err)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode reply on %s: %w", m.Subject, err)
+	}
+	return m.Respond(data)
+}
+
+// Ask sends a request and reads the answer into value. The error is of one of
+// package job's kinds: ErrUnavailable when nobody listens or no answer came in
+// time, in which case it is not known whether the request had its effect.
+func (c *Conn) Ask(ctx context.Context, subject string, request, value any, timeout time.Duration) error {
+	data, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request on %s: %w", subject, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	m, err := c.NC.RequestWithContext(ctx, subject, data)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("%w: nobody answers on %s", job.ErrUnavailable, subject)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
+	}
+	var r reply
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return fmt.Errorf("decode reply on %s: %w", subject, err)
+	}
+	if r.Fault != nil {
+		return r.Fault.err()
+	}
+	return json.Unmarshal(r.Value, value)
+}
+
+func (f *fault) err() error {
+	if len(f.Problems) > 0 {
+		errs := make([]error, len(f.Problems))
+		for i, p := range f.Problems {
+			errs[i] = p
+		}
+		return errors.Join(errs...)
+	}
+	sentinel, ok := kinds[f.Kind]
+	if !ok {
+		sentinel = job.ErrUnavailable
+	}
+	return &remoteError{text: f.Text, kind: sentinel}
+}
+
+// remoteError keeps the text of an error from the other side and its kind.
+type remoteError struct {
+	text string
+	kind error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.kind }

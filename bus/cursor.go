@@ -1,0 +1,51 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// Cursor is a shard's durable position. All fires due up to Done have had their
+// effect, and for jobs up to and including Sweep.After, in the order of the jobs'
+// hashes, all fires due up to Sweep.To; all events up to EventSeq have had theirs.
+type Cursor struct {
+	Shard int    `json:"shard"`
+	Epoch uint64 `json:"epoch"` // of the owner that wrote it
+	Node  string `json:"node"`
+	// Commit names the batch that wrote it: an owner that does not know how its
+	// batch ended reads the cursor and looks for this.
+	Commit string    `json:"commit"`
+	Done   time.Time `json:"done"`
+	Sweep  *Sweep    `json:"sweep,omitempty"`
+	// EventSeq is a sequence number of EVT.
+	EventSeq uint64 `json:"event_seq"`
+	// Released are sequence numbers of deferred items on TRIG that have had their
+	// effect and are yet to be deleted.
+	Released []uint64 `json:"released,omitempty"`
+}
+
+// Sweep is the part of an instant that is done, when one batch could not hold it.
+type Sweep struct {
+	To    time.Time `json:"to"`
+	After job.Name  `json:"after"`
+}
+
+// Msg returns c as a message for TRIG; it replaces the cursor before it.
+func (c *Cursor) Msg() (*nats.Msg, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode cursor of shard %d: %w", c.Shard, err)
+	}
+	return NewMessage(SubjectCursor(c.Shard), MessageCursor, data), nil
+}
+
+// DecodeCursor is the inverse of [Cursor.Msg]. Its error is an *InvalidError.
+func DecodeCursor(header nats.Header, data []byte) (*Cursor, error) {
+	c := &Cursor{}
+	return c, decode(header, MessageCursor, data, c)
+}

@@ -1,0 +1,127 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// EventKind says what an event tells.
+type EventKind string
+
+// The kinds of event.
+const (
+	EventStarted  EventKind = "started"  // an instance has begun the attempt; left out for runs shorter than a second
+	EventProgress EventKind = "progress" // how far it has come
+	EventFinished EventKind = "finished" // it has ended; Status is final
+)
+
+// Bounds of an event's texts, in bytes. Executors cut longer ones.
+const (
+	MaxMessage = 16 << 10
+	MaxResult  = 64 << 10
+)
+
+// Event is a callback: what an executor, or for a run that none has, the shard's
+// owner, says about an attempt.
+type Event struct {
+	Kind        EventKind `json:"kind"`
+	RunID       job.RunID `json:"run_id"`
+	Job         job.Name  `json:"job"`
+	Version     int       `json:"version"`
+	Shard       int       `json:"shard"`
+	Attempt     int       `json:"attempt"`
+	Cause       job.Cause `json:"cause"`
+	FireTime    time.Time `json:"fire_time"`
+	CommittedAt time.Time `json:"committed_at"`
+	// Instance is who speaks. Empty when the shard's owner does.
+	Instance string `json:"instance,omitempty"`
+	// Delivery counts how often the trigger had been delivered: above 1, an earlier
+	// executor of the same attempt went silent.
+	Delivery int `json:"delivery,omitempty"`
+	// At is when the event was made, by the speaker's clock.
+	At         time.Time `json:"at"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+
+	// Of finished events:
+	Status   job.Status      `json:"status,omitempty"`
+	ExitCode *int            `json:"exit_code,omitempty"` // of shell and command tasks
+	Message  string          `json:"message,omitempty"`   // why it failed
+	Result   json.RawMessage `json:"result,omitempty"`    // what the handler returned
+	LogLines int             `json:"log_lines,omitempty"` // how many lines the attempt logged
+
+	// Of progress events:
+	Percent float64 `json:"percent,omitempty"` // 0 to 100
+	Text    string  `json:"text,omitempty"`
+}
+
+// EventOf returns an event of the given kind about t's attempt.
+func EventOf(t *Trigger, kind EventKind, at time.Time) *Event {
+	return &Event{
+		Kind: kind, RunID: t.RunID, Job: t.Job, Version: t.Version, Shard: t.Shard, Attempt: t.Attempt,
+		Cause: t.Cause, FireTime: t.FireTime, CommittedAt: t.CommittedAt, At: at.UTC().Truncate(time.Millisecond),
+	}
+}
+
+// Msg returns e as a message for EVT. Its Msg-Id makes JetStream drop a repeat
+// within its window; readers must stand later repeats.
+func (e *Event) Msg() (*nats.Msg, error) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode event of run %s: %w", e.RunID, err)
+	}
+	m := NewMessage(SubjectEvent(e.Shard, e.Job.Group()), MessageEvent, data)
+	id := string(e.RunID) + ":" + strconv.Itoa(e.Attempt) + ":" + string(e.Kind)
+	if e.Kind == EventProgress {
+		id += ":" + strconv.FormatInt(e.At.UnixMilli(), 36)
+	}
+	m.Header.Set(nats.MsgIdHdr, id)
+	return m, nil
+}
+
+// DecodeEvent reads an event that arrived on subject and checks that its speaker
+// may say it: a group's credentials allow evt.*.<group>, so an event must be about
+// a job of that group, and lie in the shard that the subject names. shards is the
+// cluster's number of shards. The error is an *InvalidError.
+func DecodeEvent(subject string, header nats.Header, data []byte, shards int) (*Event, error) {
+	e := &Event{}
+	if err := decode(header, MessageEvent, data, e); err != nil {
+		return nil, err
+	}
+	shard, group, ok := ParseSubjectEvent(subject)
+	if !ok {
+		return nil, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.<shard>.<group>", subject)}
+	}
+	if _, err := job.ParseRunID(string(e.RunID)); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseName(string(e.Job)); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Job.Group() != group:
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, group)}
+	case e.Shard != shard || e.Job.Shard(shards) != shard:
+		return nil, &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d is not that of job %q", e.Shard, e.Job)}
+	case e.Attempt < 1:
+		return nil, &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+	case e.FireTime.IsZero():
+		return nil, &job.InvalidError{Field: "fire_time", Reason: "is missing"}
+	}
+	switch e.Kind {
+	case EventStarted, EventProgress:
+	case EventFinished:
+		if !e.Status.Executed() {
+			return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled or lost", e.Status)}
+		}
+	default:
+		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress or finished", e.Kind)}
+	}
+	return e, nil
+}

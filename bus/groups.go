@@ -1,0 +1,106 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// Group is an executor group: a named pool of instances.
+type Group struct {
+	Group     string    `json:"executor_group"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// EnsureGroup makes the group known, if it is not. The consumer from which its
+// executors pull is made by a scheduler node that hears of it.
+func (c *Conn) EnsureGroup(ctx context.Context, group string) error {
+	kv, err := c.kv(ctx, BucketGroups)
+	if err != nil {
+		return err
+	}
+	if _, err := kv.Get(ctx, group); err == nil {
+		return nil
+	}
+	data, err := json.Marshal(Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)})
+	if err != nil {
+		return fmt.Errorf("encode group %s: %w", group, err)
+	}
+	if _, err := kv.Create(ctx, group, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write group %s: %w", group, Unavailable(err))
+	}
+	return nil
+}
+
+// Groups returns the names of all groups.
+func (c *Conn) Groups(ctx context.Context) ([]string, error) {
+	kv, err := c.kv(ctx, BucketGroups)
+	if err != nil {
+		return nil, err
+	}
+	lister, err := kv.ListKeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list groups: %w", Unavailable(err))
+	}
+	var names []string
+	for name := range lister.Keys() {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// SetupGroup makes the group's consumer on TRIG, if there is none. Only scheduler
+// nodes call it: executors' credentials do not allow it.
+func (c *Conn) SetupGroup(ctx context.Context, group string) error {
+	if err := job.CheckSlug("executor_group", group); err != nil {
+		return err
+	}
+	stream, err := c.JS.Stream(ctx, StreamTrig)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", StreamTrig, Unavailable(err))
+	}
+	_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable:       ConsumerAny(group),
+		FilterSubject: "trig.*.any." + group,
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       AckWait,
+		MaxDeliver:    -1,
+		MaxAckPending: 50000,
+		Replicas:      stream.CachedInfo().Config.Replicas,
+	})
+	if err != nil {
+		return fmt.Errorf("set up consumer of group %s: %w", group, Unavailable(err))
+	}
+	return nil
+}
+
+// Instances returns the instances whose heartbeat is fresh, of all groups.
+func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
+	kv, err := c.kv(ctx, BucketInst)
+	if err != nil {
+		return nil, err
+	}
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", Unavailable(err))
+	}
+	defer func() { _ = w.Stop() }()
+	var all []Instance
+	for e := range w.Updates() {
+		if e == nil {
+			return all, nil
+		}
+		var i Instance
+		if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
+			continue // not one of ours: nothing to show, and nothing to fail for
+		}
+		all = append(all, i)
+	}
+	return nil, fmt.Errorf("%w: list instances", job.ErrUnavailable)
+}

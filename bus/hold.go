@@ -1,0 +1,101 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// Hold is the switch for everything: while it is on, every fire is recorded as
+// skipped. It holds for fires after EffectiveFrom.
+type Hold struct {
+	Paused        bool      `json:"paused"`
+	EffectiveFrom time.Time `json:"effective_from"`
+	Author        string    `json:"author,omitempty"`
+	Note          string    `json:"note,omitempty"`
+}
+
+const keyHold = "hold"
+
+// SetHold turns the switch. It returns what holds afterwards.
+func (c *Conn) SetHold(ctx context.Context, paused bool, e Edit) (Hold, error) {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return Hold{}, err
+	}
+	for {
+		was, rev, err := c.getHold(ctx, kv)
+		if err != nil || was.Paused == paused {
+			return was, err
+		}
+		next := Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
+		if !next.EffectiveFrom.After(was.EffectiveFrom) {
+			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+		}
+		data, err := json.Marshal(next)
+		if err != nil {
+			return Hold{}, fmt.Errorf("encode hold: %w", err)
+		}
+		if rev == 0 {
+			_, err = kv.Create(ctx, keyHold, data)
+		} else {
+			_, err = kv.Update(ctx, keyHold, data, rev)
+		}
+		switch {
+		case err == nil:
+			return next, nil
+		case !errors.Is(err, jetstream.ErrKeyExists) && !isWrongLast(err):
+			return Hold{}, fmt.Errorf("write hold: %w", Unavailable(err))
+		}
+	}
+}
+
+// GetHold returns the present state of the switch.
+func (c *Conn) GetHold(ctx context.Context) (Hold, error) {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return Hold{}, err
+	}
+	h, _, err := c.getHold(ctx, kv)
+	return h, err
+}
+
+func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (Hold, uint64, error) {
+	e, err := kv.Get(ctx, keyHold)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Hold{}, 0, nil
+	}
+	if err != nil {
+		return Hold{}, 0, fmt.Errorf("read hold: %w", Unavailable(err))
+	}
+	h, err := DecodeHold(e.Value())
+	return h, e.Revision(), err
+}
+
+// WatchHold follows the switch, its history included; see [Conn.WatchJobs].
+func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return nil, err
+	}
+	w, err := kv.Watch(ctx, keyHold, jetstream.IncludeHistory())
+	if err != nil {
+		return nil, fmt.Errorf("watch hold: %w", Unavailable(err))
+	}
+	return w, nil
+}
+
+// DecodeHold reads what the bucket holds. The error is an *InvalidError.
+func DecodeHold(data []byte) (Hold, error) {
+	var h Hold
+	if err := json.Unmarshal(data, &h); err != nil {
+		return h, &job.InvalidError{Field: "hold", Reason: fmt.Sprintf("is damaged: %v", err)}
+	}
+	return h, nil
+}

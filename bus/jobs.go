@@ -1,0 +1,252 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// JobEntry is a version of a job as the bucket holds it.
+type JobEntry struct {
+	job.Version
+	// Revision changes with each edit; a change may be made conditional on it.
+	Revision uint64
+}
+
+// Edit says who changes something, when, and on what condition.
+type Edit struct {
+	// At is the instant from which the change holds.
+	At     time.Time
+	Author string
+	Note   string
+	// IfRevision makes the change conditional on the thing's present revision.
+	// IfAbsent makes it conditional on there being none.
+	IfRevision uint64
+	IfAbsent   bool
+}
+
+func (c *Conn) jobKey(name job.Name) string {
+	return strconv.Itoa(name.Shard(c.cluster.Shards)) + "." + name.Group() + "." + name.Short()
+}
+
+// PutJob saves j as the job's next version. j must be valid. When nothing would
+// change, it returns the present version and changed false. Errors: job.ErrConflict
+// when the condition in e does not hold, job.ErrUnavailable.
+func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *JobEntry, changed bool, err error) {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := c.EnsureGroup(ctx, j.Job.Group()); err != nil {
+		return nil, false, err
+	}
+	for {
+		was, err := c.lookupJob(ctx, kv, j.Job)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := e.check(was); err != nil {
+			return nil, false, fmt.Errorf("%w: job %s: %w", job.ErrConflict, j.Job, err)
+		}
+		if was != nil && !was.Deleted && reflect.DeepEqual(was.Job, j) {
+			return was, false, nil
+		}
+		next := &JobEntry{Version: job.Version{Job: j, Version: 1, Author: e.Author, Note: e.Note}}
+		entry, err := c.writeJob(ctx, kv, was, next, e)
+		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
+			continue // somebody else was faster, and e has no condition that says to care
+		}
+		return entry, err == nil, err
+	}
+}
+
+// DeleteJob ends a job: from e.At on it does not fire. Its versions stay until
+// housekeeping removes them. Errors: job.ErrNotFound, job.ErrConflict,
+// job.ErrUnavailable.
+func (c *Conn) DeleteJob(ctx context.Context, name job.Name, e Edit) error {
+	_, err := c.EditJob(ctx, name, e, func(v *job.Version) { v.Deleted = true })
+	return err
+}
+
+// EditJob saves what change makes of the job's present version as its next one.
+// Errors as DeleteJob.
+func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*job.Version)) (*JobEntry, error) {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		was, err := c.lookupJob(ctx, kv, name)
+		if err != nil {
+			return nil, err
+		}
+		if was == nil || was.Deleted {
+			return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+		}
+		if err := e.check(was); err != nil {
+			return nil, fmt.Errorf("%w: job %s: %w", job.ErrConflict, name, err)
+		}
+		next := &JobEntry{Version: was.Version}
+		next.Author, next.Note = e.Author, e.Note
+		change(&next.Version)
+		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) {
+			return was, nil
+		}
+		entry, err := c.writeJob(ctx, kv, was, next, e)
+		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 {
+			continue
+		}
+		return entry, err
+	}
+}
+
+// writeJob stores next in the place of was, which is nil for a job's first version.
+func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *JobEntry, e Edit) (*JobEntry, error) {
+	next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
+	if was != nil {
+		next.Version.Version = was.Version.Version + 1
+		// Versions follow each other in time, even when the clocks of two servers differ.
+		if !next.EffectiveFrom.After(was.EffectiveFrom) {
+			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+		}
+	}
+	data, err := json.Marshal(next.Version)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %s: %w", next.Job.Job, err)
+	}
+	var rev uint64
+	if was == nil {
+		rev, err = kv.Create(ctx, c.jobKey(next.Job.Job), data)
+	} else {
+		rev, err = kv.Update(ctx, c.jobKey(next.Job.Job), data, was.Revision)
+	}
+	if errors.Is(err, jetstream.ErrKeyExists) || isWrongLast(err) {
+		return nil, fmt.Errorf("%w: job %s was changed by somebody else just now", job.ErrConflict, next.Job.Job)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write job %s: %w", next.Job.Job, Unavailable(err))
+	}
+	next.Revision = rev
+	return next, nil
+}
+
+func (e Edit) check(was *JobEntry) error {
+	exists := was != nil && !was.Deleted
+	switch {
+	case e.IfAbsent && exists:
+		return errors.New("exists already")
+	case e.IfRevision != 0 && (!exists || was.Revision != e.IfRevision):
+		return fmt.Errorf("revision %d is no longer the present one", e.IfRevision)
+	}
+	return nil
+}
+
+func isWrongLast(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)
+}
+
+// GetJob returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (c *Conn) GetJob(ctx context.Context, name job.Name) (*JobEntry, error) {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := c.lookupJob(ctx, kv, name)
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil || entry.Deleted {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
+	return entry, nil
+}
+
+// lookupJob returns the newest version, a tombstone included, or nil.
+func (c *Conn) lookupJob(ctx context.Context, kv jetstream.KeyValue, name job.Name) (*JobEntry, error) {
+	e, err := kv.Get(ctx, c.jobKey(name))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read job %s: %w", name, Unavailable(err))
+	}
+	return DecodeJobEntry(e)
+}
+
+// JobVersions returns a job's versions, oldest first, as many as are kept. The last
+// may be a tombstone. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, error) {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := kv.History(ctx, c.jobKey(name))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read versions of job %s: %w", name, Unavailable(err))
+	}
+	var versions []*JobEntry
+	for _, e := range entries {
+		v, err := DecodeJobEntry(e)
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, v)
+	}
+	return versions, nil
+}
+
+// WatchJobs follows the jobs of the given shards, or of all when shards is nil. Its
+// updates give first what there is (with all versions if history is true, oldest
+// first for each job), then a nil entry, then every change. Entries are read by
+// DecodeJobEntry. Housekeeping purges keys; such entries have no value.
+func (c *Conn) WatchJobs(ctx context.Context, shards []int, history bool) (jetstream.KeyWatcher, error) {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return nil, err
+	}
+	filters := []string{">"}
+	if shards != nil {
+		filters = filters[:0]
+		for _, s := range shards {
+			filters = append(filters, strconv.Itoa(s)+".>")
+		}
+	}
+	var opts []jetstream.WatchOpt
+	if history {
+		opts = append(opts, jetstream.IncludeHistory())
+	}
+	w, err := kv.WatchFiltered(ctx, filters, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("watch jobs: %w", Unavailable(err))
+	}
+	return w, nil
+}
+
+// DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
+func DecodeJobEntry(e jetstream.KeyValueEntry) (*JobEntry, error) {
+	entry := &JobEntry{Revision: e.Revision()}
+	if err := json.Unmarshal(e.Value(), &entry.Version); err != nil {
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", e.Key(), BucketJobs, err)}
+	}
+	return entry, nil
+}
+
+// JobOfKey returns the job whose versions the bucket keeps under key.
+func JobOfKey(key string) (job.Name, bool) {
+	_, rest, ok := strings.Cut(key, ".")
+	group, short, ok2 := strings.Cut(rest, ".")
+	return job.Name(group + "/" + short), ok && ok2
+}

@@ -1,0 +1,125 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// How long a lease lasts, how often its holder renews it, and how much earlier than
+// its end the holder stops to believe it.
+const (
+	LeaseTTL    = 5 * time.Second
+	LeaseRenew  = 1500 * time.Millisecond
+	LeaseMargin = 500 * time.Millisecond
+)
+
+// Lease is what a key of the LEASE bucket says: who holds it.
+type Lease struct {
+	Node string `json:"node"`
+	// Info is for people: the node's address and version.
+	Info json.RawMessage `json:"info,omitempty"`
+}
+
+// Held is a lease that this process holds. One goroutine uses it at a time.
+//
+// A lease only avoids wasted work: what its holder does must be safe when another
+// believes to hold it too.
+type Held struct {
+	conn  *Conn
+	kv    jetstream.KeyValue
+	key   string
+	value []byte
+	// Epoch grows with each holder of the key.
+	Epoch    uint64
+	revision uint64
+	// until is on the monotonic clock, and counts from before the request was sent.
+	until time.Time
+}
+
+// AcquireLease takes the lease on key for node, if nobody holds it. The error is
+// job.ErrConflict when somebody does.
+func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
+	kv, err := c.kv(ctx, BucketLease)
+	if err != nil {
+		return nil, err
+	}
+	extra, err := json.Marshal(info)
+	if err != nil {
+		return nil, fmt.Errorf("encode lease %s: %w", key, err)
+	}
+	value, err := json.Marshal(Lease{Node: node, Info: extra})
+	if err != nil {
+		return nil, fmt.Errorf("encode lease %s: %w", key, err)
+	}
+	asked := time.Now()
+	rev, err := kv.Create(ctx, key, value, jetstream.KeyTTL(LeaseTTL))
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, fmt.Errorf("%w: lease %s is held", job.ErrConflict, key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("acquire lease %s: %w", key, Unavailable(err))
+	}
+	return &Held{conn: c, kv: kv, key: key, value: value, Epoch: rev, revision: rev, until: asked.Add(LeaseTTL - LeaseMargin)}, nil
+}
+
+// Valid reports whether the holder may believe in the lease at now.
+func (h *Held) Valid(now time.Time) bool { return now.Before(h.until) }
+
+// Until returns when the holder stops to believe in the lease.
+func (h *Held) Until() time.Time { return h.until }
+
+// Renew makes the lease last from now on. Errors: job.ErrStale when somebody else
+// has it, or it ended; anything else leaves it as it was, and Renew may be tried
+// again while it is valid.
+func (h *Held) Renew(ctx context.Context) error {
+	asked := time.Now()
+	// Update of the KV client would drop the TTL.
+	m := nats.NewMsg("$KV." + BucketLease + "." + h.key)
+	m.Data = h.value
+	m.Header.Set("Nats-TTL", LeaseTTL.String())
+	m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(h.revision, 10))
+	ack, err := h.conn.JS.PublishMsg(ctx, m)
+	if isWrongLast(err) {
+		return h.reread(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("renew lease %s: %w", h.key, Unavailable(err))
+	}
+	h.revision = ack.Sequence
+	h.until = asked.Add(LeaseTTL - LeaseMargin)
+	return nil
+}
+
+// reread finds out whether the key has moved on because an earlier renewal did
+// arrive, though its answer did not.
+func (h *Held) reread(ctx context.Context) error {
+	e, err := h.kv.Get(ctx, h.key)
+	if err == nil && bytes.Equal(e.Value(), h.value) {
+		h.revision = e.Revision()
+		return nil
+	}
+	if err == nil || errors.Is(err, jetstream.ErrKeyNotFound) {
+		return fmt.Errorf("%w: lease %s was lost", job.ErrStale, h.key)
+	}
+	return fmt.Errorf("read lease %s: %w", h.key, Unavailable(err))
+}
+
+// Release gives the lease back, so that others need not wait for its end. It does
+// nothing when somebody else holds it.
+func (h *Held) Release(ctx context.Context) error {
+	err := h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
+	if err == nil || isWrongLast(err) {
+		return nil
+	}
+	return fmt.Errorf("release lease %s: %w", h.key, Unavailable(err))
+}

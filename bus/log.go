@@ -1,0 +1,92 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// Bounds of log messages.
+const (
+	MaxLogText  = 32 << 10  // bytes of one line; executors cut longer ones
+	MaxLogBatch = 256 << 10 // bytes of text in one message
+)
+
+// Level grades a log line.
+type Level string
+
+// The levels of log lines.
+const (
+	LevelDebug Level = "debug"
+	LevelInfo  Level = "info"
+	LevelWarn  Level = "warn"
+	LevelError Level = "error"
+)
+
+// Output names where a log line came from.
+type Output string
+
+// The sources of log lines.
+const (
+	OutputStdout Output = "stdout"
+	OutputStderr Output = "stderr"
+	OutputLog    Output = "log"    // written by a handler through its logger
+	OutputSystem Output = "system" // written by the executor about the run
+)
+
+// Log is some lines of one attempt's log, in order.
+type Log struct {
+	RunID    job.RunID `json:"run_id"`
+	Job      job.Name  `json:"job"`
+	Attempt  int       `json:"attempt"`
+	Instance string    `json:"instance"`
+	Lines    []LogLine `json:"lines"`
+}
+
+// LogLine is one line, without its end. Seq counts from 1 within the attempt, so
+// that a line that arrives twice is known.
+type LogLine struct {
+	Seq    int64     `json:"seq"`
+	At     time.Time `json:"at"`
+	Level  Level     `json:"level"`
+	Output Output    `json:"output"`
+	Text   string    `json:"text"`
+}
+
+// Msg returns l as a message for LOG.
+func (l *Log) Msg() (*nats.Msg, error) {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return nil, fmt.Errorf("encode log of run %s: %w", l.RunID, err)
+	}
+	return NewMessage(SubjectLog(l.Job.Group(), l.RunID), MessageLog, data), nil
+}
+
+// DecodeLog reads log lines that arrived on subject, either as published
+// (log.<group>.<run>) or as stored (log.<group>), and checks that they are of the
+// group that may publish there. The error is an *InvalidError.
+func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
+	l := &Log{}
+	if err := decode(header, MessageLog, data, l); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseRunID(string(l.RunID)); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseName(string(l.Job)); err != nil {
+		return nil, err
+	}
+	group, _, _ := strings.Cut(strings.TrimPrefix(subject, "log."), ".")
+	if l.Job.Group() != group {
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the lines came", l.Job, group)}
+	}
+	if l.Attempt < 1 {
+		return nil, &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+	}
+	return l, nil
+}

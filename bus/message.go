@@ -1,0 +1,42 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// HeaderMessage names a message's kind and the version of its encoding, such as
+// "trigger.v1". A reader refuses a version that it does not know; new fields may be
+// added within a version, and readers pass over fields that they do not know.
+const HeaderMessage = "Carillon-Message"
+
+// The values of [HeaderMessage].
+const (
+	MessageTrigger  = "trigger.v1"
+	MessageEvent    = "event.v1"
+	MessageLog      = "log.v1"
+	MessageCursor   = "cursor.v1"
+	MessageDeferred = "deferred.v1"
+	MessageRecord   = "record.v1"
+)
+
+// NewMessage returns a message of the given kind.
+func NewMessage(subject, kind string, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{HeaderMessage: {kind}}}
+}
+
+// decode reads data, a message of the given kind, into v. header may be nil where
+// the kind is known otherwise.
+func decode(header nats.Header, kind string, data []byte, v any) error {
+	if got := header.Get(HeaderMessage); got != "" && got != kind {
+		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; this program understands %q", got, kind)}
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return &job.InvalidError{Reason: fmt.Sprintf("%s message: %v", kind, err)}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// ErrNoMessage means that a subject has no message.
+var ErrNoMessage = errors.New("no message on the subject")
+
+// Stored is a message as a stream holds it.
+type Stored struct {
+	Subject string
+	Seq     uint64
+	Header  nats.Header
+	Data    []byte
+	At      time.Time
+}
+
+// Last returns the last message on a subject of a stream, as the stream's leader
+// knows it: a direct read may be answered by a replica that lags behind. The error
+// is [ErrNoMessage] only when there surely is none.
+func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
+}
+
+// getMessage asks the stream's leader for one message.
+func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	m, err := c.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, []byte(request))
+	if err != nil {
+		return nil, fmt.Errorf("%w: read message %s of %s: %w", job.ErrUnavailable, request, stream, err)
+	}
+	var r struct {
+		Message *struct {
+			Subject string    `json:"subject"`
+			Seq     uint64    `json:"seq"`
+			Header  []byte    `json:"hdrs"`
+			Data    []byte    `json:"data"`
+			Time    time.Time `json:"time"`
+		} `json:"message"`
+		Error *struct {
+			ErrCode     int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return nil, fmt.Errorf("decode message %s of %s: %w", request, stream, err)
+	}
+	switch {
+	case r.Error != nil && r.Error.ErrCode == 10037:
+		return nil, fmt.Errorf("%w: %s of %s", ErrNoMessage, request, stream)
+	case r.Error != nil:
+		return nil, fmt.Errorf("%w: read message %s of %s: %s (%d)", job.ErrUnavailable, request, stream, r.Error.Description, r.Error.ErrCode)
+	case r.Message == nil:
+		return nil, fmt.Errorf("%w: read message %s of %s: empty answer", job.ErrUnavailable, request, stream)
+	}
+	s := &Stored{Subject: r.Message.Subject, Seq: r.Message.Seq, Data: r.Message.Data, At: r.Message.Time}
+	if len(r.Message.Header) > 0 {
+		if s.Header, err = nats.DecodeHeadersMsg(r.Message.Header); err != nil {
+			return nil, fmt.Errorf("decode header of message %s of %s: %w", request, stream, err)
+		}
+	}
+	return s, nil
+}
+
+// Scan calls yield for every message of a stream on subjects that match filter, in
+// order, until yield returns false. It sees at least all that was stored before the
+// call: on a replicated stream it asks the leader, message by message, as a page
+// read directly may come from a replica that lags behind.
+func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
+	s, err := c.JS.Stream(ctx, stream)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+	}
+	read := c.readPage
+	if s.CachedInfo().Config.Replicas > 1 {
+		read = c.readNext
+	}
+	for from, more := uint64(1), true; more; {
+		if from, more, err = read(ctx, stream, filter, from, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPage yields up to a thousand messages from sequence from on. It returns where
+// the next page begins, and whether there is one.
+func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) (next uint64, more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	inbox := c.NC.NewRespInbox()
+	sub, err := c.NC.SubscribeSync(inbox)
+	if err != nil {
+		return 0, false, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":1000}`, from, filter)
+	if err := c.NC.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
+		return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+	}
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "":
+		case "404": // nothing on the subject from here on
+			return from, false, nil
+		case "204": // the end of the page
+			return from, headerUint(m, "Nats-Num-Pending") > 0, nil
+		default:
+			return 0, false, fmt.Errorf("%w: read %s of %s: %s %s", job.ErrUnavailable, filter, stream, status, m.Header.Get("Description"))
+		}
+		at, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+		found := &Stored{Subject: m.Header.Get("Nats-Subject"), Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}
+		from = found.Seq + 1
+		if !yield(found) {
+			return from, false, nil
+		}
+	}
+}
+
+// readNext is readPage for one message, asked of the leader.
+func (c *Conn) readNext(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) (next uint64, more bool, err error) {
+	found, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d,"next_by_subj":%q}`, from, filter))
+	if errors.Is(err, ErrNoMessage) {
+		return from, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return found.Seq + 1, yield(found), nil
+}
+
+func headerUint(m *nats.Msg, key string) uint64 {
+	n, _ := strconv.ParseUint(m.Header.Get(key), 10, 64)
+	return n
+}
+
+// Remove deletes one message of a stream. Deleting one that is gone already is no
+// error.
+func (c *Conn) Remove(ctx context.Context, stream string, seq uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	m, err := c.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.DELETE."+stream, fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, seq))
+	if err != nil {
+		return fmt.Errorf("%w: delete message %d of %s: %w", job.ErrUnavailable, seq, stream, err)
+	}
+	var r struct {
+		Error *struct {
+			ErrCode     int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	}
+	if r.Error != nil && r.Error.ErrCode != 10043 && r.Error.ErrCode != 10057 { // message or sequence not found
+		return fmt.Errorf("%w: delete message %d of %s: %s (%d)", job.ErrUnavailable, seq, stream, r.Error.Description, r.Error.ErrCode)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// Record lists what became of every fire that one commit of a shard decided. It is
+// the last message of the commit's batch, so the ledger is atomic with the firing.
+type Record struct {
+	Shard    int       `json:"shard"`
+	Epoch    uint64    `json:"epoch"`
+	Commit   string    `json:"commit"`
+	Node     string    `json:"node"`
+	At       time.Time `json:"at"` // when the owner decided, by its clock
+	Outcomes []Outcome `json:"outcomes"`
+}
+
+// Outcome says what became of fires that share all of it. A commit decides
+// hundreds of fires at one instant, so they are grouped.
+type Outcome struct {
+	Status job.Status `json:"status"`           // pending, skipped or missed
+	Cause  job.Cause  `json:"cause"`            // why there was to be a run
+	Reason string     `json:"reason,omitempty"` // why there is none, or why it is late
+	// FireTime is the fire's instant. Where Count is above 1 the outcome is that of
+	// Count fires, from FireTime to Until.
+	FireTime time.Time `json:"fire_time"`
+	Until    time.Time `json:"until,omitzero"`
+	Count    int       `json:"count,omitempty"`
+	// Jobs are the jobs whose fire it was, each as group/name@version.
+	Jobs []string `json:"jobs"`
+	// RunIDs are the runs, in the order of Jobs, where they do not follow from job,
+	// fire time and cause.
+	RunIDs []job.RunID `json:"run_ids,omitempty"`
+	// By is who asked, for runs that no schedule asked for.
+	By string `json:"by,omitempty"`
+}
+
+// JobVersion returns the text for [Outcome.Jobs].
+func JobVersion(name job.Name, version int) string {
+	return string(name) + "@" + strconv.Itoa(version)
+}
+
+// Decided is one line of a record: one run, or the reason why there is none.
+type Decided struct {
+	RunID    job.RunID
+	Job      job.Name
+	Version  int
+	Status   job.Status
+	Cause    job.Cause
+	Reason   string
+	By       string
+	FireTime time.Time
+	Until    time.Time // of several fires with one fate, the last; else zero
+	Count    int       // how many fires; at least 1
+}
+
+// Each calls yield for each line of the record. Lines that are not of the shard's
+// own making are impossible; a malformed one ends it with an *InvalidError.
+func (r *Record) Each(yield func(Decided)) error {
+	for _, o := range r.Outcomes {
+		for i, ref := range o.Jobs {
+			name, number, _ := strings.Cut(ref, "@")
+			version, err := strconv.Atoi(number)
+			if err != nil {
+				return &job.InvalidError{Field: "outcomes.jobs", Reason: fmt.Sprintf("%q must be group/name@version", ref)}
+			}
+			d := Decided{
+				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
+				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
+			}
+			if i < len(o.RunIDs) {
+				d.RunID = o.RunIDs[i]
+			} else {
+				d.RunID = job.FireRunID(d.Job, o.FireTime.UnixMilli(), o.Cause)
+			}
+			yield(d)
+		}
+	}
+	return nil
+}
+
+// Msg returns r as a message for TRIG.
+func (r *Record) Msg() (*nats.Msg, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode record of shard %d: %w", r.Shard, err)
+	}
+	return NewMessage(SubjectRecord(r.Shard), MessageRecord, data), nil
+}
+
+// DecodeRecord is the inverse of [Record.Msg]. Its error is an *InvalidError.
+func DecodeRecord(header nats.Header, data []byte) (*Record, error) {
+	r := &Record{}
+	return r, decode(header, MessageRecord, data, r)
+}

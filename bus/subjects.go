@@ -1,0 +1,77 @@
+package bus
+
+import (
+	"strconv"
+	"strings"
+
+	"carillon/job"
+)
+
+// The names of streams and buckets.
+const (
+	StreamTrig = "TRIG"
+	StreamEvt  = "EVT"
+	StreamLog  = "LOG"
+
+	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
+	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
+	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
+	BucketGroups   = "GROUPS"   // <group> -> Group
+	BucketInst     = "INST"     // <group>.<instance> -> Instance
+	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.<name> -> Lease
+)
+
+// SubjectTrigger returns where triggers of a shard for a group go when whichever
+// instance is free may take them.
+func SubjectTrigger(shard int, group string) string {
+	return "trig." + strconv.Itoa(shard) + ".any." + group
+}
+
+// SubjectCursor returns the subject whose only message is the shard's cursor.
+func SubjectCursor(shard int) string { return "cur." + strconv.Itoa(shard) }
+
+// SubjectDeferred returns the subject of a shard's deferred items.
+func SubjectDeferred(shard int) string { return "defer." + strconv.Itoa(shard) }
+
+// SubjectRecord returns the subject of a shard's records.
+func SubjectRecord(shard int) string { return "rec." + strconv.Itoa(shard) }
+
+// SubjectEvent returns where executors of a group publish events about a shard's runs.
+func SubjectEvent(shard int, group string) string {
+	return "evt." + strconv.Itoa(shard) + "." + group
+}
+
+// ParseSubjectEvent is the inverse of [SubjectEvent].
+func ParseSubjectEvent(subject string) (shard int, group string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, "evt.")
+	if !ok {
+		return 0, "", false
+	}
+	number, group, ok := strings.Cut(rest, ".")
+	shard, err := strconv.Atoi(number)
+	return shard, group, ok && err == nil
+}
+
+// SubjectLog returns where executors publish a run's log lines. Live readers
+// subscribe to it; the stream stores it as log.<group>.
+func SubjectLog(group string, run job.RunID) string { return "log." + group + "." + string(run) }
+
+// SubjectKill returns where all instances of a group hear that a run is to end.
+func SubjectKill(group string) string { return "exec." + group + ".all.kill" }
+
+// SubjectCommand returns where the owner of a shard takes requests: verb is
+// "trigger" or "cancel".
+func SubjectCommand(shard int, verb string) string {
+	return "sched." + strconv.Itoa(shard) + "." + verb
+}
+
+// ConsumerAny returns the name of the durable consumer from which a group's
+// executors pull.
+func ConsumerAny(group string) string { return "any-" + group }
+
+// The names of ingest's durable consumers.
+const (
+	ConsumerLedger = "ledger" // on TRIG, rec.*
+	ConsumerEvents = "ingest" // on EVT
+	ConsumerLogs   = "ingest" // on LOG
+)

@@ -1,0 +1,226 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Bounds of a job document.
+const (
+	MaxDocument    = 256 << 10 // bytes of JSON
+	MaxShell       = 64 << 10  // bytes of a shell script
+	MaxParams      = 64 << 10  // bytes of JSON parameters
+	MaxDescription = 4 << 10   // bytes
+	MaxTimeout     = 30 * 24 * time.Hour
+)
+
+// Job is what to run and when: the document that people write.
+type Job struct {
+	Job         Name              `json:"job"`
+	Description string            `json:"description,omitempty"`
+	Schedule    Schedule          `json:"schedule,omitzero"`
+	Paused      bool              `json:"paused,omitempty"`
+	Misfire     Misfire           `json:"misfire,omitzero"`
+	Delivery    Delivery          `json:"delivery,omitempty"`
+	// Timeout ends an attempt that takes longer. Zero is no limit.
+	Timeout Duration `json:"timeout,omitempty"`
+	Task    Task     `json:"task"`
+	// Params is any JSON value; handlers and scripts receive it.
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// Task is what a run does. Exactly one of Handler, Shell and Command is set.
+type Task struct {
+	// Handler names a function that an executor of the group has registered.
+	Handler string `json:"handler,omitempty"`
+	// Shell is a script for /bin/sh.
+	Shell string `json:"shell,omitempty"`
+	// Command is a program and its arguments; no shell sees them.
+	Command []string `json:"command,omitempty"`
+	// Dir is the working directory of Shell and Command. Empty is a new, empty
+	// directory for each run, removed afterwards.
+	Dir string `json:"dir,omitempty"`
+	// Env adds to the executor's environment of Shell and Command.
+	Env map[string]string `json:"env,omitempty"`
+	// Stdin is what Shell and Command read from their standard input.
+	Stdin string `json:"stdin,omitempty"`
+}
+
+// Kind returns "handler", "shell" or "command".
+func (t Task) Kind() string {
+	switch {
+	case t.Handler != "":
+		return "handler"
+	case t.Shell != "":
+		return "shell"
+	default:
+		return "command"
+	}
+}
+
+// Delivery says what happens to a run whose executor vanished while it ran.
+type Delivery string
+
+// The delivery guarantees. The empty value is at least once.
+const (
+	AtLeastOnce Delivery = "at_least_once" // it is run again, elsewhere
+	AtMostOnce  Delivery = "at_most_once"  // it is never run again, and ends as lost
+)
+
+// Version is a job as it was saved. It holds for fires after EffectiveFrom, up to
+// and including the next version's EffectiveFrom.
+type Version struct {
+	Job
+	// Version is 1 for the first and grows by one with each edit.
+	Version       int       `json:"version"`
+	EffectiveFrom time.Time `json:"effective_from"`
+	Author        string    `json:"author,omitempty"`
+	Note          string    `json:"note,omitempty"`
+	// Deleted marks a tombstone: from EffectiveFrom on the job does not fire.
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+// Decode reads one job document from JSON, fills in its defaults and checks it.
+// Unknown fields are refused. The error holds an *InvalidError for each problem.
+func Decode(data []byte) (Job, error) {
+	var j Job
+	if len(data) > MaxDocument {
+		return j, invalid("", "the document has %d bytes; a job may have at most %d", len(data), MaxDocument)
+	}
+	if err := decodeStrict(data, &j); err != nil {
+		return j, err
+	}
+	j = j.WithDefaults()
+	return j, j.Validate()
+}
+
+func decodeStrict(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return explain(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return invalid("", "the document goes on after its end; write one job a document")
+	}
+	return nil
+}
+
+// explain turns an error of encoding/json into one that names the field.
+func explain(err error) error {
+	if bad, ok := errors.AsType[*InvalidError](err); ok {
+		return bad
+	}
+	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return invalid(typ.Field, "must be %s, not %s", jsonKind(typ.Type.String()), typ.Value)
+	}
+	if syn, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)
+	}
+	if text, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return invalid(strings.Trim(text, `"`), "is not a known field")
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return invalid("", "the document ends too early")
+	}
+	return invalid("", "%s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func jsonKind(goType string) string {
+	switch {
+	case strings.HasPrefix(goType, "[]"):
+		return "a list"
+	case strings.HasPrefix(goType, "map["), strings.HasPrefix(goType, "job."):
+		return "an object"
+	case strings.HasPrefix(goType, "int"):
+		return "a whole number"
+	case goType == "bool":
+		return "true or false"
+	default:
+		return "text"
+	}
+}
+
+// WithDefaults returns j with its unset policies filled in.
+func (j Job) WithDefaults() Job {
+	j.Schedule = j.Schedule.withDefaults()
+	j.Misfire = j.Misfire.withDefaults()
+	if j.Delivery == "" {
+		j.Delivery = AtLeastOnce
+	}
+	return j
+}
+
+// Validate reports everything that is wrong with j, each problem as an
+// *InvalidError, joined. It does not change j.
+func (j Job) Validate() error {
+	var errs []error
+	if _, err := ParseName(string(j.Job)); err != nil {
+		errs = append(errs, err)
+	}
+	if len(j.Description) > MaxDescription {
+		errs = append(errs, invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
+	}
+	errs = append(errs, j.Schedule.validate(j.Job)...)
+	errs = append(errs, j.Misfire.validate()...)
+	switch j.Delivery {
+	case AtLeastOnce, AtMostOnce, "":
+	default:
+		errs = append(errs, invalid("delivery", "%q must be at_least_once or at_most_once", clip(string(j.Delivery))))
+	}
+	if t := j.Timeout.Std(); t < 0 || t > MaxTimeout {
+		errs = append(errs, invalid("timeout", "%s must be between 0 (no limit) and %s", j.Timeout, Duration(MaxTimeout)))
+	}
+	errs = append(errs, j.Task.validate()...)
+	if len(j.Params) > MaxParams {
+		errs = append(errs, invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
+	}
+	return errors.Join(errs...)
+}
+
+func (t Task) validate() []error {
+	var errs []error
+	kinds := 0
+	for _, set := range []bool{t.Handler != "", t.Shell != "", len(t.Command) > 0} {
+		if set {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		errs = append(errs, invalid("task", "must have exactly one of handler, shell and command"))
+	}
+	if len(t.Handler) > 255 {
+		errs = append(errs, invalid("task.handler", "is longer than 255 characters"))
+	}
+	if len(t.Shell) > MaxShell {
+		errs = append(errs, invalid("task.shell", "has %d bytes; at most %d travel with a trigger: keep a longer script in a file of the executor's", len(t.Shell), MaxShell))
+	}
+	for i, arg := range t.Command {
+		if i == 0 && arg == "" {
+			errs = append(errs, invalid("task.command[0]", "is empty; it must name a program"))
+		}
+		if strings.ContainsRune(arg, 0) {
+			errs = append(errs, invalid(fmt.Sprintf("task.command[%d]", i), "has a NUL byte"))
+		}
+	}
+	if strings.ContainsRune(t.Shell, 0) {
+		errs = append(errs, invalid("task.shell", "has a NUL byte"))
+	}
+	if len(t.Stdin) > MaxShell {
+		errs = append(errs, invalid("task.stdin", "has %d bytes; at most %d travel with a trigger", len(t.Stdin), MaxShell))
+	}
+	for k, v := range t.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			errs = append(errs, invalid("task.env", "%q must be a name without '=' and a value without NUL", clip(k)))
+		}
+	}
+	if t.Handler != "" && (t.Dir != "" || len(t.Env) > 0 || t.Stdin != "") {
+		errs = append(errs, invalid("task", "has dir, env or stdin, which a handler does not use; pass params"))
+	}
+	return errs
+}

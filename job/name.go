@@ -1,0 +1,98 @@
+package job
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// MaxSlug is the greatest length of a group's or a job's name, in bytes.
+const MaxSlug = 63
+
+// Name is a job's identity, "group/name". Both parts are slugs: lower-case letters,
+// digits, '-' and '_', the first a letter or a digit, at most [MaxSlug] bytes. A slug
+// can therefore be a token of a NATS subject, a part of a KV key and of a URL.
+type Name string
+
+// ParseName returns s as a Name. Its error is an *InvalidError for field "job".
+func ParseName(s string) (Name, error) {
+	group, name, ok := strings.Cut(s, "/")
+	if !ok {
+		return "", invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip(s))
+	}
+	if why := slugProblem(group); why != "" {
+		return "", invalid("job", "%q has a group that %s", clip(s), why)
+	}
+	if why := slugProblem(name); why != "" {
+		return "", invalid("job", "%q has a name that %s", clip(s), why)
+	}
+	return Name(s), nil
+}
+
+// CheckSlug returns an *InvalidError for field unless s is a slug.
+func CheckSlug(field, s string) error {
+	if why := slugProblem(s); why != "" {
+		return invalid(field, "%q %s", clip(s), why)
+	}
+	return nil
+}
+
+func slugProblem(s string) string {
+	switch {
+	case s == "":
+		return "is empty; use lower-case letters, digits, '-' and '_'"
+	case len(s) > MaxSlug:
+		return "is longer than 63 characters"
+	case s[0] == '-' || s[0] == '_':
+		return "must begin with a letter or a digit"
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			continue
+		}
+		return "may have only lower-case letters, digits, '-' and '_'"
+	}
+	return ""
+}
+
+// clip keeps an error message short whatever was sent.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Group returns the executor group that runs the job.
+func (n Name) Group() string {
+	group, _, _ := strings.Cut(string(n), "/")
+	return group
+}
+
+// Short returns the name within its group.
+func (n Name) Short() string {
+	_, short, _ := strings.Cut(string(n), "/")
+	return short
+}
+
+// Hash returns a well-mixed number that depends on the name alone. It places jobs
+// in shards, spreads dispatches and resolves H in cron expressions, so it is part
+// of the format and never changes: FNV-1a over the name's bytes, then the
+// finalizer of MurmurHash3.
+func (n Name) Hash() uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(n) {
+		h = (h ^ uint64(n[i])) * 1099511628211
+	}
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// Shard returns which of total shards the job belongs to. total is fixed when a
+// cluster is made.
+func (n Name) Shard(total int) int {
+	hi, _ := bits.Mul64(n.Hash(), uint64(total)) //nolint:gosec // a count of shards is positive
+	return int(hi)                               //nolint:gosec // less than total
+}

@@ -1,0 +1,193 @@
+package job
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Plan is a version made ready to compute fires: all of it that decides when.
+type Plan struct {
+	Version int
+	From    int64 // fires after this instant are the version's; Unix milliseconds
+	Paused  bool
+	Deleted bool
+	Kind    ScheduleKind
+	Delay   int64 // fixed_delay, in milliseconds
+	Offset  int64 // from a fire time to its due instant, in milliseconds
+	Misfire Misfire
+	Only    []string
+	Except  []string
+	table   *Timetable
+}
+
+// Fire is one instant at which a schedule says go. Both fields are Unix milliseconds.
+type Fire struct {
+	At  int64 // fire time: nominal, never moved by lateness
+	Due int64 // when to dispatch it: At plus the spread offset
+}
+
+// Planner makes plans, and lets equal schedules share one timetable. It is safe
+// for concurrent use; the zero value is ready.
+type Planner struct {
+	mu     sync.Mutex
+	tables map[string]*Timetable
+}
+
+// Plan returns v as a plan. The error is an *InvalidError, when v was not valid.
+func (p *Planner) Plan(v *Version) (Plan, error) {
+	table, err := p.timetable(v)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{
+		Version: v.Version,
+		From:    v.EffectiveFrom.UnixMilli(),
+		Paused:  v.Paused,
+		Deleted: v.Deleted,
+		Kind:    v.Schedule.Kind(),
+		Delay:   v.Schedule.FixedDelay.Milliseconds(),
+		Offset:  v.Schedule.offset(v.Job.Job),
+		Misfire: v.Misfire.withDefaults(),
+		Only:    v.Schedule.Only,
+		Except:  v.Schedule.Except,
+		table:   table,
+	}, nil
+}
+
+func (p *Planner) timetable(v *Version) (*Timetable, error) {
+	key := timetableKey(v)
+	p.mu.Lock()
+	table := p.tables[key]
+	p.mu.Unlock()
+	if table != nil {
+		return table, nil
+	}
+	table, err := v.Schedule.compile(v.Job.Job)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tables == nil {
+		p.tables = map[string]*Timetable{}
+	}
+	p.tables[key] = table
+	return table, nil
+}
+
+// timetableKey is equal for two versions only if their timetables are. An H, which
+// stands for a value chosen by the job, makes it depend on the job; the H of THU
+// does so too, which costs sharing and no more.
+func timetableKey(v *Version) string {
+	s := v.Schedule
+	var b strings.Builder
+	b.WriteString(s.Cron + "|" + s.Zone + "|" + s.DST + "|" + strconv.FormatInt(int64(s.FixedRate), 36))
+	for _, t := range []*time.Time{s.Once, s.Anchor, s.From, s.Until} {
+		b.WriteByte('|')
+		if t != nil {
+			b.WriteString(strconv.FormatInt(t.UnixMilli(), 36))
+		}
+	}
+	if strings.ContainsAny(s.Cron, "Hh") {
+		b.WriteString("|" + string(v.Job.Job))
+	}
+	return b.String()
+}
+
+// History is all that decides when one job fires: its versions as plans, oldest
+// first. A fire belongs to the version that was effective at its fire time.
+type History []Plan
+
+// end returns the last instant whose fires belong to plan i.
+func (h History) end(i int) int64 {
+	if i+1 < len(h) {
+		return h[i+1].From
+	}
+	return endOfTime
+}
+
+const endOfTime = int64(1) << 62
+
+// NextDue returns the earliest instant after the given one at which a fire is due.
+// Several fires may be due at it, when an edit changed the spread.
+func (h History) NextDue(after int64) (due int64, ok bool) {
+	due = endOfTime
+	for i := range h {
+		if fire, found := h.next(i, after); found {
+			due = min(due, fire.Due)
+		}
+	}
+	return due, due != endOfTime
+}
+
+// next returns plan i's first fire that is due after the given instant.
+func (h History) next(i int, after int64) (Fire, bool) {
+	p := &h[i]
+	if p.Deleted || p.table == nil {
+		return Fire{}, false
+	}
+	at, ok := p.table.Next(max(p.From, after-p.Offset))
+	if !ok || at > h.end(i) {
+		return Fire{}, false
+	}
+	return Fire{At: at, Due: at + p.Offset}, true
+}
+
+// Fires calls yield for plan i's fires that are due in (after, upto], oldest first,
+// until yield returns false.
+func (h History) Fires(i int, after, upto int64, yield func(Fire) bool) {
+	for {
+		fire, ok := h.next(i, after)
+		if !ok || fire.Due > upto || !yield(fire) {
+			return
+		}
+		after = fire.Due
+	}
+}
+
+// LastDue returns plan i's latest fire that is due in (after, upto]. It takes time
+// logarithmic in the length of the interval, not in the number of fires.
+func (h History) LastDue(i int, after, upto int64) (Fire, bool) {
+	last, ok := h.next(i, after)
+	if !ok || last.Due > upto {
+		return Fire{}, false
+	}
+	lo, hi := last.Due, upto // some fire is due in (…, lo]; find the greatest lo that is itself due
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if fire, ok := h.next(i, mid); ok && fire.Due <= upto {
+			last, lo = fire, fire.Due
+		} else {
+			hi = mid
+		}
+	}
+	return last, true
+}
+
+// Trim drops the versions none of whose fires is due after the given instant, but
+// never the newest one.
+func (h History) Trim(after int64) History {
+	for len(h) > 1 && h[1].From+h[0].Offset <= after {
+		h = h[1:]
+	}
+	return h
+}
+
+// Preview returns the next n fires after the given instant of a job that has just
+// one version from then on.
+func (p *Planner) Preview(j Job, after time.Time, n int) ([]Fire, error) {
+	plan, err := p.Plan(&Version{Job: j, EffectiveFrom: after})
+	if err != nil {
+		return nil, err
+	}
+	var fires []Fire
+	History{plan}.Fires(0, after.UnixMilli(), endOfTime-1, func(f Fire) bool {
+		if len(fires) < n {
+			fires = append(fires, f)
+		}
+		return len(fires) < n
+	})
+	return fires, nil
+}

@@ -1,0 +1,144 @@
+package job
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// RunID names a run: a UUIDv7 in its usual text form. Its time is the fire time.
+type RunID string
+
+// FireRunID returns the id of the run that job owes to the fire at fireTime. It is
+// a pure function, so whoever publishes the fire again names the same run. The
+// bits that are not time hash (job, fire time, cause); a misfire counts as its
+// schedule, as one fire must never have two runs.
+func FireRunID(name Name, fireTime int64, cause Cause) RunID {
+	if cause == CauseMisfire {
+		cause = CauseSchedule
+	}
+	text := make([]byte, 0, 192)
+	text = append(text, name...)
+	text = append(text, 0)
+	text = strconv.AppendInt(text, fireTime, 10)
+	text = append(text, 0)
+	text = append(text, cause...)
+	sum := sha256.Sum256(text)
+	return uuidv7(fireTime, sum[:10])
+}
+
+// NewRunID returns an id for a run that no fire asked for: one wanted by a person,
+// the API or a parent at the instant now.
+func NewRunID(now time.Time) RunID {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails: it ends the program rather than return an error
+	return uuidv7(now.UnixMilli(), random[:])
+}
+
+// uuidv7 lays out ms and ten further bytes as RFC 9562 says.
+func uuidv7(ms int64, rest []byte) RunID {
+	var u [16]byte
+	binary.BigEndian.PutUint64(u[:8], uint64(ms)<<16) //nolint:gosec // times before 1970 are refused on input
+	copy(u[6:], rest)
+	u[6] = u[6]&0x0f | 0x70
+	u[8] = u[8]&0x3f | 0x80
+	var text [36]byte
+	hex.Encode(text[0:8], u[0:4])
+	text[8] = '-'
+	hex.Encode(text[9:13], u[4:6])
+	text[13] = '-'
+	hex.Encode(text[14:18], u[6:8])
+	text[18] = '-'
+	hex.Encode(text[19:23], u[8:10])
+	text[23] = '-'
+	hex.Encode(text[24:36], u[10:16])
+	return RunID(text[:])
+}
+
+// ParseRunID returns s as a RunID. Its error is an *InvalidError for field "run_id".
+func ParseRunID(s string) (RunID, error) {
+	ok := len(s) == 36 && s[14] == '7'
+	for i := 0; ok && i < len(s); i++ {
+		c := s[i]
+		switch i {
+		case 8, 13, 18, 23:
+			ok = c == '-'
+		default:
+			ok = c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
+		}
+	}
+	if !ok {
+		return "", invalid("run_id", "%q must be a UUIDv7 in lower case, such as 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d", clip(s))
+	}
+	return RunID(s), nil
+}
+
+// Time returns the instant in the id: the fire time, or when the run was asked for.
+func (id RunID) Time() time.Time {
+	if len(id) != 36 {
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(string(id[:8])+string(id[9:13]), 16, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// Status is the state of a run.
+type Status string
+
+// The states of a run. The last seven are final.
+const (
+	StatusPending   Status = "pending"   // its trigger is committed
+	StatusQueued    Status = "queued"    // held back by overlap
+	StatusRunning   Status = "running"   // an executor has begun it
+	StatusSucceeded Status = "succeeded" // done, and well
+	StatusFailed    Status = "failed"    // done, and badly
+	StatusTimedOut  Status = "timed_out" // cancelled because it took too long
+	StatusCancelled Status = "cancelled" // somebody called it off
+	StatusLost      Status = "lost"      // its executor vanished, and it may not be tried again
+	StatusSkipped   Status = "skipped"   // not run: overlap, calendar or pause
+	StatusMissed    Status = "missed"    // not run: noticed too late, and the misfire policy said no
+)
+
+// Statuses lists every status, in the order of a run's life.
+var Statuses = []Status{
+	StatusPending, StatusQueued, StatusRunning, StatusSucceeded, StatusFailed,
+	StatusTimedOut, StatusCancelled, StatusLost, StatusSkipped, StatusMissed,
+}
+
+// Final reports whether a run with this status has ended for good.
+func (s Status) Final() bool {
+	switch s {
+	case StatusSucceeded, StatusFailed, StatusTimedOut, StatusCancelled, StatusLost, StatusSkipped, StatusMissed:
+		return true
+	case StatusPending, StatusQueued, StatusRunning:
+	}
+	return false
+}
+
+// Executed reports whether a final status is one that an executor may report.
+func (s Status) Executed() bool {
+	return s.Final() && s != StatusSkipped && s != StatusMissed
+}
+
+// Cause is why a run exists.
+type Cause string
+
+// The causes of a run.
+const (
+	CauseSchedule Cause = "schedule" // a fire
+	CauseMisfire  Cause = "misfire"  // a fire noticed late, run all the same
+	CauseBackfill Cause = "backfill" // a fire of the past that somebody asked for
+	CauseManual   Cause = "manual"   // a person
+	CauseAPI      Cause = "api"      // a program
+	CauseParent   Cause = "parent"   // another job's run
+	CauseRetry    Cause = "retry"    // a person's retry of a final run
+)
+
+// Causes lists every cause.
+var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRetry}
