@@ -1,0 +1,228 @@
+package carillon_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "carillon"
+
+// anything is the row of folders that put the program together.
+var anything = []string{"..."}
+
+// mayImport is the architecture: which of our folders a folder's packages may
+// import. They may always import each other, and packages under internal that
+// import nothing of ours. The most specific row counts. docs/architecture.md
+// draws this table.
+var mayImport = map[string][]string{
+	".":               {}, // the root holds embedded files only
+	"job":             {},
+	"bus":             {"job"},
+	"bus/embedded":    {"."},
+	"bus/bustest":     {"bus", "bus/embedded", "job"},
+	"scheduler":       {"job", "bus"},
+	"executor":        {"job", "bus"},
+	"logstore":        {"job"},
+	"logstore/ingest": {"job", "bus", "logstore"},
+	"alert":           {"job", "bus"},
+	"webapi":          {"job", "bus", "logstore", "frontend"},
+	"frontend":        {},
+	"cmd":             anything,
+	"internal":        anything,
+}
+
+// onlyLinkedBy keeps what is heavy out of the programs of those who link the
+// rest: the packages on the left reach only binaries made of those on the right.
+var onlyLinkedBy = map[string][]string{
+	"carillon/bus/embedded":          {"bus/bustest", "cmd", "internal"},
+	"carillon/scheduler":             {"cmd", "internal"},
+	"github.com/nats-io/nats-server": {"bus/embedded", "bus/bustest", "cmd", "internal"},
+	"github.com/gofiber":             {"webapi", "cmd", "internal"},
+	"github.com/ClickHouse":          {"logstore/clickhouse", "cmd", "internal"},
+	"modernc.org/sqlite":             {"logstore/sqlite", "cmd", "internal"},
+}
+
+// standardOnly lists the folders that link nothing but the standard library.
+var standardOnly = []string{".", "job", "frontend"}
+
+func TestImportsFollowTheArchitecture(t *testing.T) {
+	tree := parseTree(t)
+	for _, pkg := range slices.Sorted(maps.Keys(tree)) {
+		row, known := rowOf(pkg)
+		if !known {
+			t.Errorf("%s: give it a row in mayImport and a place in docs/architecture.md", pkg)
+			continue
+		}
+		for _, imp := range tree[pkg].imports {
+			if isOurs(imp) && !mayImportFrom(tree, row, imp) {
+				t.Errorf("%s must not import %s", pkg, imp)
+			}
+		}
+	}
+}
+
+func TestHeavyPackagesStayOutOfLibraries(t *testing.T) {
+	tree := parseTree(t)
+	for _, pkg := range slices.Sorted(maps.Keys(tree)) {
+		for _, dep := range tree.reachable(pkg) {
+			for heavy, allowed := range onlyLinkedBy {
+				if within(dep, heavy) && !within(pkg, heavy) && !inAny(pkg, allowed) {
+					t.Errorf("%s must not link %s", pkg, dep)
+				}
+			}
+			if inAny(pkg, standardOnly) && !isOurs(dep) && !isStandard(dep) {
+				t.Errorf("%s must link the standard library only, not %s", pkg, dep)
+			}
+		}
+	}
+}
+
+func TestEachPackageExplainsItselfOnce(t *testing.T) {
+	for pkg, p := range parseTree(t) {
+		if len(p.documented) != 1 {
+			t.Errorf("%s has %d package comments, in %v; want one, in doc.go or beside func main", pkg, len(p.documented), p.documented)
+		}
+	}
+}
+
+// mayImportFrom reports whether a package with this row may import imp.
+func mayImportFrom(tree sourceTree, row, imp string) bool {
+	allowed := mayImport[row]
+	to, known := rowOf(imp)
+	switch {
+	case !known:
+		return false
+	case to == row, slices.Equal(allowed, anything), slices.Contains(allowed, to):
+		return true
+	case to == "internal":
+		return !slices.ContainsFunc(tree[imp].imports, isOurs)
+	}
+	return false
+}
+
+// rowOf returns the most specific row of mayImport for one of our packages:
+// logstore/ingest has one of its own, logstore/sqlite has that of logstore.
+func rowOf(pkg string) (row string, known bool) {
+	for folder := folderOf(pkg); ; folder = path.Dir(folder) {
+		if _, known := mayImport[folder]; known {
+			return folder, folder != "." || pkg == module
+		}
+		if folder == "." {
+			return "", false
+		}
+	}
+}
+
+// source is what the files of a package, without its tests, say in their heads.
+type source struct {
+	imports    []string
+	documented []string // the files with a package comment
+}
+
+// sourceTree holds our packages by import path.
+type sourceTree map[string]source
+
+// parseTree reads the files itself. Were it to run "go list", go test would not
+// see what the answer depends on and would serve a stale result from its cache.
+func parseTree(t *testing.T) sourceTree {
+	t.Helper()
+	tree := sourceTree{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && isOutside(d.Name()):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		pkg := path.Join(module, filepath.ToSlash(filepath.Dir(name)))
+		tree[pkg] = tree[pkg].with(t, name, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func (s source) with(t *testing.T, name string, file *ast.File) source {
+	t.Helper()
+	if file.Doc.Text() != "" {
+		s.documented = append(s.documented, name)
+	}
+	for _, spec := range file.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.imports = append(s.imports, imp)
+	}
+	return s
+}
+
+// reachable returns every import path that pkg reaches through our packages.
+func (tree sourceTree) reachable(pkg string) []string {
+	seen := map[string]bool{}
+	var visit func(string)
+	visit = func(p string) {
+		for _, imp := range tree[p].imports {
+			if !seen[imp] {
+				seen[imp] = true
+				visit(imp)
+			}
+		}
+	}
+	visit(pkg)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// isOutside reports whether the go command does not look into such a folder.
+func isOutside(folder string) bool {
+	return folder == "testdata" || folder == "node_modules" || strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_")
+}
+
+func isOurs(imp string) bool { return within(imp, module) }
+
+// isStandard relies on the rule that the first element of any other module's path
+// has a dot.
+func isStandard(imp string) bool {
+	first, _, _ := strings.Cut(imp, "/")
+	return !strings.Contains(first, ".")
+}
+
+// within reports whether imp is pkg or lies below it.
+func within(imp, pkg string) bool {
+	return imp == pkg || strings.HasPrefix(imp, pkg+"/")
+}
+
+// inAny reports whether one of our packages is in one of the folders.
+func inAny(pkg string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		if folder == "." {
+			return pkg == module
+		}
+		return within(folderOf(pkg), folder)
+	})
+}
+
+// folderOf returns the folder of one of our packages, "." for the root.
+func folderOf(pkg string) string {
+	if pkg == module {
+		return "."
+	}
+	return strings.TrimPrefix(pkg, module+"/")
+}
