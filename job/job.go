@@ -21,12 +21,12 @@ const (
 
 // Job is what to run and when: the document that people write.
 type Job struct {
-	Job         Name              `json:"job"`
-	Description string            `json:"description,omitempty"`
-	Schedule    Schedule          `json:"schedule,omitzero"`
-	Paused      bool              `json:"paused,omitempty"`
-	Misfire     Misfire           `json:"misfire,omitzero"`
-	Delivery    Delivery          `json:"delivery,omitempty"`
+	Job         Name     `json:"job"`
+	Description string   `json:"description,omitempty"`
+	Schedule    Schedule `json:"schedule,omitzero"`
+	Paused      bool     `json:"paused,omitempty"`
+	Misfire     Misfire  `json:"misfire,omitzero"`
+	Delivery    Delivery `json:"delivery,omitempty"`
 	// Timeout ends an attempt that takes longer. Zero is no limit.
 	Timeout Duration `json:"timeout,omitempty"`
 	Task    Task     `json:"task"`
