@@ -3,22 +3,22 @@ package ring
 import "iter"
 
 // hints holds listCount lists of ids. A list is a chain of small blocks out of
-// one pool, of which only the first may have room left. So lists share memory
-// that is not theirs for good, a list of many ids is read almost in sequence, and
-// nothing in it is a pointer for the garbage collector to follow.
+// one pool, of which only the first may have room left. So no list keeps
+// memory that another could use, a long list is read almost in sequence, and there
+// is no pointer for the garbage collector to follow.
 type hints struct {
-	heads  [listCount]uint32 // of a list's first block: its index * 8 + ids in it; 0 if empty
+	heads  [listCount]uint32 // of a list's first block: its index * 16 + ids in it; 0 if empty
 	filled bitmap            // lists that are not empty
 	blocks []block           // the first is never used, so that 0 means none
 	free   uint32            // index of the first unused block; they are chained by next
 	count  int               // ids in all lists
 }
 
-// blockLen makes a block half a cache line, and the number of ids in one fit
-// the low bits of a head.
+// blockLen makes a block a cache line of 64 bytes, and the number of ids in one
+// fit the low bits of a head.
 const (
-	blockLen  = 7
-	countBits = 3
+	blockLen  = 15
+	countBits = 4
 	countMask = 1<<countBits - 1
 )
 
@@ -49,7 +49,7 @@ func (h *hints) newBlock(next uint32) uint32 {
 	i := h.free
 	if i == 0 {
 		h.blocks = append(h.blocks, block{next: next})
-		return uint32(len(h.blocks) - 1)
+		return uint32(len(h.blocks) - 1) //nolint:gosec // a head has 28 bits for it: 16 GiB of blocks
 	}
 	h.free = h.blocks[i].next
 	h.blocks[i].next = next
@@ -98,7 +98,7 @@ func (h *hints) take(list int) iter.Seq[uint32] {
 
 // drop empties list.
 func (h *hints) drop(list int) {
-	for range h.take(list) { //nolint:revive // taking is all there is to do
+	for range h.take(list) { // taking is all there is to do
 	}
 }
 

@@ -116,6 +116,8 @@ func TestTheLatestInstantsAreClamped(t *testing.T) {
 	wantNext(t, r, latest)
 	wantDue(t, r, math.MaxInt64, Entry{1, latest})
 	r.Set(1, start)
+	wantDue(t, r, math.MaxInt64, Entry{1, start})
+	r.Set(1, start)
 	wantDue(t, r, start, Entry{1, start})
 }
 
@@ -171,11 +173,22 @@ func TestDebouncingDoesNotGrowTheRing(t *testing.T) {
 	r := New(start)
 	r.Set(1, start)
 	for i := range int64(1_000_000) {
-		r.Set(1, start+i*tickMillis%epochMillis)
+		r.Set(1, start+i*bucketMillis%epochMillis)
 	}
 	check(t, r)
 	if n := len(r.hints.blocks); n > 3*listCount {
 		t.Errorf("one id armed a million times left %d blocks", n)
+	}
+}
+
+func TestStaleHintsAreNotPassedOn(t *testing.T) {
+	r := New(start)
+	r.Set(1, start+2*bucketMillis)
+	r.Set(1, start+5*bucketMillis)
+	r.Set(2, start+2*bucketMillis)
+	wantDue(t, r, start+2*bucketMillis, Entry{2, start + 2*bucketMillis})
+	if r.hints.count != 1 {
+		t.Errorf("%d hints for one armed id, want 1", r.hints.count)
 	}
 }
 
