@@ -68,19 +68,26 @@ func fire(b *testing.B, open func() timeline, period int64, phase func(period in
 // BenchmarkFireInShards is BenchmarkFire with the ids of a process in the 64
 // rings that it has, each woken once in 10 ms.
 func BenchmarkFireInShards(b *testing.B) {
+	b.Run("milliseconds", func(b *testing.B) { fireInShards(b, 1) })
+	b.Run("seconds", func(b *testing.B) { fireInShards(b, 1000) })
+}
+
+func fireInShards(b *testing.B, grid int64) {
+	b.Helper()
 	const shards, period = 64, 60_000
 	before := heapBytes()
+	now := start - start%1000
 	var rings [shards]*Ring
 	for i := range rings {
-		rings[i] = New(start)
+		rings[i] = New(now)
 	}
 	for i := range benchIDs {
-		rings[i%shards].Set(uint32(i/shards), start+rand.Int64N(period))
+		rings[i%shards].Set(uint32(i/shards), now+rand.Int64N(period/grid)*grid)
 	}
 	bytes := float64(heapBytes()-before) / benchIDs
 
 	var due []Entry
-	now, fired := start, 0
+	fired := 0
 	for b.Loop() {
 		now += 10
 		for _, r := range rings {
