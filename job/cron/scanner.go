@@ -89,7 +89,7 @@ func (s *scanner) span() (span, error) {
 	if s.accept('/') {
 		switch {
 		case !whole && !ranged && !f.quartz:
-			return span{}, s.fail(`must have a step only after "*" or a range, such as %d-%d/5`, f.low, f.high)
+			return span{}, s.fail(`must have a step only after "*" or a range, such as %d-%d%s`, sp.from, f.high, s.item[s.pos-1:])
 		case named && f.quartz:
 			return span{}, s.fail("must be in numbers, since Quartz ignores a step after a name")
 		}
@@ -152,7 +152,7 @@ func (s *scanner) shift(sp span) (span, error) {
 	f := s.field
 	if sp.to < sp.from {
 		if f.wrap == 0 {
-			return span{}, s.fail("must not end before it starts")
+			return span{}, s.fail("must not end before it starts; write %d-%d,%d-%d", sp.from, f.high, f.low, sp.to)
 		}
 		sp.to += f.wrap
 	}
