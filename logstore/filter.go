@@ -1,0 +1,131 @@
+package logstore
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// Bounds of pages.
+const (
+	DefaultRuns  = 50
+	MaxRuns      = 1000
+	DefaultLines = 500
+	MaxLines     = 10000
+)
+
+// RunFilter selects runs. Each field that is set must hold; the zero filter is all.
+type RunFilter struct {
+	Jobs     []job.Name
+	Group    string // executor group
+	Statuses []job.Status
+	Causes   []job.Cause
+	Instance string
+	Version  int
+	From, To time.Time // fire time in [From, To)
+
+	Limit  int    // of Runs: from 1 to MaxRuns; defaults to DefaultRuns
+	Cursor string // of Runs: where the page before ended
+}
+
+// Validate returns an *InvalidError that names the first field that is wrong.
+func (f *RunFilter) Validate() error {
+	for _, name := range f.Jobs {
+		if _, err := job.ParseName(string(name)); err != nil {
+			return err
+		}
+	}
+	if f.Group != "" {
+		if err := job.CheckSlug("group", f.Group); err != nil {
+			return err
+		}
+	}
+	for _, s := range f.Statuses {
+		if !slices.Contains(job.Statuses, s) {
+			return invalid("status", "%q must be one of %v", s, job.Statuses)
+		}
+	}
+	for _, c := range f.Causes {
+		if !slices.Contains(job.Causes, c) {
+			return invalid("cause", "%q must be one of %v", c, job.Causes)
+		}
+	}
+	switch {
+	case f.Version < 0:
+		return invalid("version", "must not be negative")
+	case !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From):
+		return invalid("to", "must not lie before from")
+	case f.Limit < 0 || f.Limit > MaxRuns:
+		return invalid("limit", "must be from 1 to %d", MaxRuns)
+	}
+	if f.Cursor != "" {
+		if _, err := ParseCursor(f.Cursor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunPage is a part of a list of runs.
+type RunPage struct {
+	Runs []Run  `json:"runs"`
+	Next string `json:"next,omitempty"` // the cursor of the next page; empty on the last
+}
+
+// Cursor is the last row of a page. The next page has the rows below it in the order
+// (run_id, attempt).
+type Cursor struct {
+	RunID   job.RunID
+	Attempt int
+}
+
+// CursorAt returns the cursor of a page that ends with r.
+func CursorAt(r *Run) Cursor { return Cursor{RunID: r.RunID, Attempt: r.Attempt} }
+
+// String returns the text that ParseCursor reads.
+func (c Cursor) String() string { return fmt.Sprintf("%s.%d", c.RunID, c.Attempt) }
+
+// ParseCursor reads [RunPage.Next]. Its error is an *InvalidError.
+func ParseCursor(s string) (Cursor, error) {
+	id, number, _ := strings.Cut(s, ".")
+	attempt, err := strconv.Atoi(number)
+	if _, idErr := job.ParseRunID(id); idErr != nil || err != nil || attempt < 1 || attempt > math.MaxInt32 {
+		return Cursor{}, invalid("cursor", "must be the text that came as next with the page before")
+	}
+	return Cursor{RunID: job.RunID(id), Attempt: attempt}, nil
+}
+
+// LineFilter selects lines of one attempt's log.
+type LineFilter struct {
+	RunID   job.RunID
+	Attempt int
+	FromSeq int64    // inclusive; 0 is the beginning
+	ToSeq   int64    // inclusive; 0 is the end
+	Levels  []string // empty is all
+	Limit   int      // from 1 to MaxLines; defaults to DefaultLines
+	Tail    bool     // the last Limit lines of the range instead of the first
+}
+
+// Validate returns an *InvalidError that names the first field that is wrong.
+func (f *LineFilter) Validate() error {
+	if _, err := job.ParseRunID(string(f.RunID)); err != nil {
+		return err
+	}
+	switch {
+	case f.Attempt < 1 || f.Attempt > math.MaxInt32:
+		return invalid("attempt", "must be 1 or more")
+	case f.FromSeq < 0:
+		return invalid("from_seq", "must not be negative")
+	case f.ToSeq < 0 || f.ToSeq != 0 && f.ToSeq < f.FromSeq:
+		return invalid("to_seq", "must not be less than from_seq")
+	case f.Limit < 0 || f.Limit > MaxLines:
+		return invalid("limit", "must be from 1 to %d", MaxLines)
+	}
+	return nil
+}
+

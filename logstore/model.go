@@ -1,0 +1,95 @@
+package logstore
+
+import (
+	"encoding/json"
+	"time"
+
+	"carillon/job"
+)
+
+// Run is one row of history: one attempt of a run, or several fires with one fate.
+// Instants have millisecond precision and are zero while they have not come.
+type Run struct {
+	RunID   job.RunID  `json:"run_id"`
+	Job     job.Name   `json:"job"`
+	Version int        `json:"version"`
+	Attempt int        `json:"attempt"` // counts from 1
+	Status  job.Status `json:"status"`
+	Cause   job.Cause  `json:"cause"`
+	// FireTime is always RunID's time. Of several fires it is the first.
+	FireTime    time.Time `json:"fire_time"`
+	CommittedAt time.Time `json:"committed_at,omitzero"` // when its trigger, or the reason against it, became durable
+	StartedAt   time.Time `json:"started_at,omitzero"`
+	FinishedAt  time.Time `json:"finished_at,omitzero"`
+	// Instance ran it last; Delivery counts how often its trigger was handed out.
+	Instance string          `json:"instance,omitempty"`
+	Delivery int             `json:"delivery,omitempty"`
+	ExitCode *int            `json:"exit_code,omitempty"`
+	Message  string          `json:"message,omitempty"` // why it failed
+	Reason   string          `json:"reason,omitempty"`  // why there was none, or why it was late
+	By       string          `json:"by,omitempty"`      // who asked for it
+	Result   json.RawMessage `json:"result,omitempty"`  // only [Store.Run] gives it: it may be long
+	LogLines int             `json:"log_lines,omitempty"`
+	// Count is how many fires share this fate, from FireTime to Until. It is 1 or
+	// more; Until is zero when it is 1.
+	Count        int       `json:"count"`
+	Until        time.Time `json:"until,omitzero"`
+	Progress     float64   `json:"percent,omitempty"` // 0 to 100
+	ProgressText string    `json:"text,omitempty"`
+}
+
+// Kind says what an update tells, or what happened at a point of a timeline.
+type Kind string
+
+// The kinds of updates and changes.
+const (
+	KindRecorded Kind = "recorded" // a shard decided a fire: pending, queued, skipped or missed
+	KindStarted  Kind = "started"  // an instance began the attempt
+	KindProgress Kind = "progress" // how far it has come
+	KindFinished Kind = "finished" // it has ended
+	KindLate     Kind = "late"     // changes only: another final status, after the first
+)
+
+// Change is one point on a run's timeline.
+type Change struct {
+	RunID    job.RunID  `json:"run_id"`
+	Job      job.Name   `json:"job"`
+	Attempt  int        `json:"attempt"`
+	At       time.Time  `json:"at"`
+	Kind     Kind       `json:"kind"`
+	Status   job.Status `json:"status,omitempty"` // that the run had from then on; of a late change, the one that came too late
+	Instance string     `json:"instance,omitempty"`
+	Delivery int        `json:"delivery,omitempty"`
+	Progress float64    `json:"percent,omitempty"`
+	Detail   string     `json:"detail,omitempty"` // reason, message or progress text
+}
+
+// Line is one line of an attempt's log, without its end.
+type Line struct {
+	RunID   job.RunID `json:"run_id"`
+	Job     job.Name  `json:"job"`
+	Attempt int       `json:"attempt"`
+	Seq     int64     `json:"seq"` // counts from 1 within the attempt
+	At      time.Time `json:"at"`
+	Level   string    `json:"level"`  // debug, info, warn or error
+	Output  string    `json:"output"` // stdout, stderr, log or system
+	Text    string    `json:"text"`
+}
+
+// Validate returns an *InvalidError when a store cannot hold l.
+func (l *Line) Validate() error {
+	if err := checkIdentity(l.RunID, l.Job, l.Attempt); err != nil {
+		return err
+	}
+	switch {
+	case l.Seq < 1:
+		return invalid("seq", "must be 1 or more")
+	case l.At.IsZero():
+		return invalid("at", "is missing")
+	case len(l.Level) > maxWord:
+		return invalid("level", "is longer than %d bytes", maxWord)
+	case len(l.Output) > maxWord:
+		return invalid("output", "is longer than %d bytes", maxWord)
+	}
+	return nil
+}

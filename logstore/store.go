@@ -1,0 +1,60 @@
+package logstore
+
+import (
+	"context"
+	"time"
+
+	"carillon/job"
+)
+
+// Store keeps history. Its methods are safe for concurrent use. Errors: one that is
+// job.ErrInvalid will stay; anything else may pass, so the caller tries again.
+type Store interface {
+	// WriteRuns merges updates into the history, all or none. token names the batch
+	// ("STREAM:first-last"): a repeat under the same token has the same updates, which
+	// lets a store that cannot merge tell it apart. Repeats under any token change
+	// nothing. When an update is not valid, none is written.
+	WriteRuns(ctx context.Context, token string, updates []Update) error
+	// WriteLines adds log lines, all or none. Of two lines with one (run_id, attempt,
+	// seq) the first written stays.
+	WriteLines(ctx context.Context, token string, lines []Line) error
+
+	// Run returns all attempts of a run, the newest first, or job.ErrNotFound.
+	Run(ctx context.Context, id job.RunID) ([]Run, error)
+	// Runs returns a page of the runs that match, the newest fire first. Cursors hold
+	// at any depth, and while runs are written and trimmed.
+	Runs(ctx context.Context, filter RunFilter) (RunPage, error)
+	// Changes returns the timeline of all attempts of a run, the oldest first, or
+	// job.ErrNotFound. Of the progress it has one change in ten seconds at most.
+	Changes(ctx context.Context, id job.RunID) ([]Change, error)
+	// Lines returns lines in the order of their seq. It returns none for an attempt
+	// that is unknown.
+	Lines(ctx context.Context, filter LineFilter) ([]Line, error)
+	// Counts returns how many fires the runs that match stand for, by status: a row
+	// counts as its Count. Limit and Cursor are ignored.
+	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
+	// LastRuns returns the newest n runs of each job, the newest first. Jobs without
+	// runs are absent. n is from 1 to 100.
+	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
+	// Stats returns figures about the store that are cheap to know.
+	Stats(ctx context.Context) (Stats, error)
+
+	// Trim deletes the runs that fired before runsBefore, with their timelines, and the
+	// log lines of the runs that fired before linesBefore. A zero instant deletes
+	// nothing. Writers never wait for it long. A store may delete later than asked.
+	Trim(ctx context.Context, runsBefore, linesBefore time.Time) (Trimmed, error)
+	// Close waits for running calls and releases the store.
+	Close() error
+}
+
+// Stats are figures about a store.
+type Stats struct {
+	Bytes     int64     `json:"bytes"`               // on disk
+	OldestRun time.Time `json:"oldest_run,omitzero"` // its fire time
+}
+
+// Trimmed says how much Trim deleted.
+type Trimmed struct {
+	Runs  int64 `json:"runs"`
+	Lines int64 `json:"lines"`
+}
