@@ -118,7 +118,8 @@ func (e *Expr) daysOfMonth(length, weekday int) uint32 {
 	return mask
 }
 
-// daysOfWeek is daysOfMonth for the day-of-week field.
+// daysOfWeek is daysOfMonth for the day-of-week field; it has noise for a fifth
+// weekday that the month does not have.
 func (e *Expr) daysOfWeek(length, weekday int) uint32 {
 	var mask uint32
 	if e.dow != 0 {
@@ -133,9 +134,7 @@ func (e *Expr) daysOfWeek(length, weekday int) uint32 {
 		} else {
 			day += (length - day) / 7 * 7
 		}
-		if day <= length {
-			mask |= 1 << day
-		}
+		mask |= 1 << day
 	}
 	return mask
 }
