@@ -7,15 +7,21 @@ import (
 	"time"
 )
 
-// Plan is a version made ready to compute fires: all of it that decides when.
+// Plan is a version made ready to compute fires. It is small, as a scheduler node
+// keeps one or more for every job.
 type Plan struct {
-	Version int
 	From    int64 // fires after this instant are the version's; Unix milliseconds
+	Offset  int64 // from a fire time to its due instant, in milliseconds
+	Version int32
 	Paused  bool
 	Deleted bool
+	*Rules
+}
+
+// Rules is what versions with the same schedule and policies share. It is immutable.
+type Rules struct {
 	Kind    ScheduleKind
 	Delay   int64 // fixed_delay, in milliseconds
-	Offset  int64 // from a fire time to its due instant, in milliseconds
 	Misfire Misfire
 	Only    []string
 	Except  []string
@@ -28,70 +34,80 @@ type Fire struct {
 	Due int64 // when to dispatch it: At plus the spread offset
 }
 
-// Planner makes plans, and lets equal schedules share one timetable. It is safe
-// for concurrent use; the zero value is ready.
+// Planner makes plans, and lets equal ones share their rules. It is safe for
+// concurrent use; the zero value is ready.
 type Planner struct {
-	mu     sync.Mutex
-	tables map[string]*Timetable
+	mu    sync.Mutex
+	rules map[string]*Rules
 }
 
 // Plan returns v as a plan. The error is an *InvalidError, when v was not valid.
 func (p *Planner) Plan(v *Version) (Plan, error) {
-	table, err := p.timetable(v)
+	rules, err := p.rulesOf(v)
 	if err != nil {
 		return Plan{}, err
 	}
 	return Plan{
-		Version: v.Version,
 		From:    v.EffectiveFrom.UnixMilli(),
+		Offset:  v.Schedule.offset(v.Job.Job),
+		Version: int32(v.Version), //nolint:gosec // an edit a second for 60 years
 		Paused:  v.Paused,
 		Deleted: v.Deleted,
-		Kind:    v.Schedule.Kind(),
-		Delay:   v.Schedule.FixedDelay.Milliseconds(),
-		Offset:  v.Schedule.offset(v.Job.Job),
-		Misfire: v.Misfire.withDefaults(),
-		Only:    v.Schedule.Only,
-		Except:  v.Schedule.Except,
-		table:   table,
+		Rules:   rules,
 	}, nil
 }
 
-func (p *Planner) timetable(v *Version) (*Timetable, error) {
-	key := timetableKey(v)
+func (p *Planner) rulesOf(v *Version) (*Rules, error) {
+	key := rulesKey(v)
 	p.mu.Lock()
-	table := p.tables[key]
+	rules := p.rules[key]
 	p.mu.Unlock()
-	if table != nil {
-		return table, nil
+	if rules != nil {
+		return rules, nil
 	}
 	table, err := v.Schedule.compile(v.Job.Job)
 	if err != nil {
 		return nil, err
 	}
+	rules = &Rules{
+		Kind:    v.Schedule.Kind(),
+		Delay:   v.Schedule.FixedDelay.Milliseconds(),
+		Misfire: v.Misfire.withDefaults(),
+		Only:    v.Schedule.Only,
+		Except:  v.Schedule.Except,
+		table:   table,
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tables == nil {
-		p.tables = map[string]*Timetable{}
+	if p.rules == nil {
+		p.rules = map[string]*Rules{}
 	}
-	p.tables[key] = table
-	return table, nil
+	p.rules[key] = rules
+	return rules, nil
 }
 
-// timetableKey is equal for two versions only if their timetables are. An H, which
-// stands for a value chosen by the job, makes it depend on the job; the H of THU
-// does so too, which costs sharing and no more.
-func timetableKey(v *Version) string {
+// rulesKey is equal for two versions only if their rules are. An H, which stands
+// for a value chosen by the job, makes it depend on the job; the H of THU does so
+// too, which costs sharing and no more.
+func rulesKey(v *Version) string {
 	s := v.Schedule
 	var b strings.Builder
-	b.WriteString(s.Cron + "|" + s.Zone + "|" + s.DST + "|" + strconv.FormatInt(int64(s.FixedRate), 36))
-	for _, t := range []*time.Time{s.Once, s.Anchor, s.From, s.Until} {
+	for _, text := range []string{s.Cron, s.Zone, s.DST, strings.Join(s.Only, ","), strings.Join(s.Except, ","), string(v.Misfire.Policy)} {
+		b.WriteString(text)
 		b.WriteByte('|')
+	}
+	for _, n := range []int64{int64(s.FixedRate), int64(s.FixedDelay), int64(v.Misfire.Grace), int64(v.Misfire.MaxCount), int64(v.Misfire.MaxAge)} {
+		b.WriteString(strconv.FormatInt(n, 36))
+		b.WriteByte('|')
+	}
+	for _, t := range []*time.Time{s.Once, s.Anchor, s.From, s.Until} {
 		if t != nil {
 			b.WriteString(strconv.FormatInt(t.UnixMilli(), 36))
 		}
+		b.WriteByte('|')
 	}
 	if strings.ContainsAny(s.Cron, "Hh") {
-		b.WriteString("|" + string(v.Job.Job))
+		b.WriteString(string(v.Job.Job))
 	}
 	return b.String()
 }
@@ -125,7 +141,7 @@ func (h History) NextDue(after int64) (due int64, ok bool) {
 // next returns plan i's first fire that is due after the given instant.
 func (h History) next(i int, after int64) (Fire, bool) {
 	p := &h[i]
-	if p.Deleted || p.table == nil {
+	if p.Deleted {
 		return Fire{}, false
 	}
 	at, ok := p.table.Next(max(p.From, after-p.Offset))

@@ -46,9 +46,18 @@ func (e *Expr) nextMoving(t int64, z *Zone, r rules) (int64, bool) {
 			return t, true
 		}
 	}
+	var (
+		from  int64 = math.MaxInt64 // local is the first match from here on
+		local int64
+		ok    bool // false: there is none
+	)
 	for {
 		offset, end := z.periods[i].offset, z.end(i)
-		local, ok := e.nextLocal(t + offset)
+		// In a new period the clock mostly stands between the two, and local holds.
+		if begin := t + offset; begin < from || begin > local {
+			from = begin
+			local, ok = e.nextLocal(begin)
+		}
 		u := local - offset
 		switch {
 		case !ok:

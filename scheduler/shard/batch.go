@@ -1,0 +1,184 @@
+package shard
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// overhead is how many messages a batch has beside triggers and deferred items: the
+// cursor and the record.
+const overhead = 2
+
+// Batch is what one step wants published, in this order, all or nothing.
+type Batch struct {
+	Shard    int
+	Messages []*nats.Msg
+	// Runs are the runs made on command, whose askers wait for the commit.
+	Runs []job.RunID
+	// Triggers is how many of the messages are triggers, for metrics; Due are the
+	// instants at which those that a schedule asked for were due.
+	Triggers int
+	Due      []int64
+	// Commit names the batch; the cursor in it says so too.
+	Commit string
+}
+
+// flight is what will be so once the batch under way is stored.
+type flight struct {
+	stored   int64
+	released []uint64
+	items    []flightItem
+}
+
+// flightItem is a deferred item of the batch, at an offset from its first message.
+type flightItem struct {
+	offset int
+	id     uint32 // of the job
+	state  *delay
+}
+
+// builder collects a batch.
+type builder struct {
+	m        *Machine
+	now      time.Time
+	room     int
+	messages []*nats.Msg
+	items    []flightItem
+	runs     []job.RunID
+	due      []int64
+	triggers int
+	record   recorder
+	subjects map[string]string // of triggers, by group
+}
+
+func (m *Machine) newBatch(now int64, room int) *builder {
+	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[string]string{}}
+}
+
+// fits reports whether there is room for n more messages.
+func (b *builder) fits(n int) bool { return len(b.messages)+n <= b.room }
+
+func (b *builder) empty() bool {
+	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0
+}
+
+// run is one run to be triggered.
+type run struct {
+	id       job.RunID
+	version  int32
+	cause    job.Cause
+	fireTime int64
+}
+
+// trigger adds the trigger of a run.
+func (b *builder) trigger(name job.Name, body string, r run) {
+	group := name.Group()
+	subject, ok := b.subjects[group]
+	if !ok {
+		subject = bus.SubjectTrigger(b.m.cfg.Shard, group)
+		b.subjects[group] = subject
+	}
+	t := bus.Trigger{
+		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: 1,
+		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
+	}
+	data := bus.AppendTrigger(make([]byte, 0, 256+len(body)), &t, body)
+	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
+	b.triggers++
+}
+
+// hold adds the deferred item that says what the job waits for.
+func (b *builder) hold(id uint32, d *delay) {
+	name := b.m.jobs[id].name
+	item := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
+	if d.run == "" {
+		item = &bus.Deferred{Kind: bus.DeferredDelay, Job: name, Since: instant(d.since)}
+	}
+	msg, err := item.Msg(b.m.cfg.Shard)
+	if err != nil {
+		b.m.bug("%v", err)
+	}
+	b.items = append(b.items, flightItem{offset: len(b.messages) + 1, id: id, state: d})
+	b.messages = append(b.messages, msg)
+}
+
+// seal makes the batch, with the cursor first and the record last.
+func (m *Machine) seal(b *builder) *Batch {
+	m.commits++
+	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
+	released := append(append([]uint64(nil), m.released...), m.release...)
+	cursor := &bus.Cursor{
+		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
+		Done: instant(m.done), EventSeq: m.eventSeq, Released: released,
+	}
+	if m.sweepTo != 0 && m.after != (key{}) {
+		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}
+	}
+	first, err := cursor.Msg()
+	if err != nil {
+		m.bug("%v", err)
+	}
+	bus.Rollup(first)
+	bus.ExpectLast(first, m.cursorSeq)
+	messages := make([]*nats.Msg, 0, len(b.messages)+overhead)
+	messages = append(messages, first)
+	messages = append(messages, b.messages...)
+	if !b.record.empty() {
+		record := &bus.Record{
+			Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Commit: commit, Node: m.cfg.Node, At: b.now, Outcomes: b.record.outcomes,
+		}
+		last, err := record.Msg()
+		if err != nil {
+			m.bug("%v", err)
+		}
+		messages = append(messages, last)
+	}
+	m.flight = &flight{stored: m.done, released: released, items: b.items}
+	m.release = nil
+	return &Batch{Shard: m.cfg.Shard, Messages: messages, Runs: b.runs, Triggers: b.triggers, Due: b.due, Commit: commit}
+}
+
+// Committed says that the batch is stored, its first message at sequence first.
+func (m *Machine) Committed(first uint64) {
+	f := m.flight
+	if f == nil {
+		m.bug("committed without a batch")
+	}
+	m.flight = nil
+	m.cursorSeq = first
+	m.stored = f.stored
+	m.released = f.released
+	for _, item := range f.items {
+		item.state.seq = first + uint64(item.offset) //nolint:gosec // an index is not negative
+		if m.delays[item.id] != item.state {
+			m.release = append(m.release, item.state.seq) // it has been overtaken meanwhile
+		}
+	}
+}
+
+// Released returns the sequences of deferred items that have had their effect, as
+// stored. The owner deletes them and says so with [Machine.Deleted].
+func (m *Machine) Released() []uint64 { return m.released }
+
+// Deleted says that deferred items are deleted, so that the cursor need not list
+// them any more.
+func (m *Machine) Deleted(seqs map[uint64]bool) {
+	kept := m.released[:0:0]
+	for _, seq := range m.released {
+		if !seqs[seq] {
+			kept = append(kept, seq)
+		}
+	}
+	m.released = kept
+}
+
+// String tells the position, for logs.
+func (m *Machine) String() string {
+	return fmt.Sprintf("shard %d at %s", m.cfg.Shard, instant(m.done).Format(time.RFC3339Nano))
+}

@@ -1,0 +1,98 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// maxRecent is how many runs a machine remembers to have made on command.
+const maxRecent = 10_000
+
+// Command asks for a run of a job now.
+type Command struct {
+	bus.TriggerRequest
+	body    string
+	version int32
+}
+
+// recentRuns remembers the newest runs made on command, so that a request that
+// comes again, because its answer was lost, makes no second run.
+type recentRuns struct {
+	version map[job.RunID]int
+	order   []job.RunID
+}
+
+func (r *recentRuns) add(id job.RunID, version int) {
+	if r.version == nil {
+		r.version = map[job.RunID]int{}
+	}
+	if len(r.order) >= maxRecent {
+		delete(r.version, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.version[id] = version
+	r.order = append(r.order, id)
+}
+
+// Submit takes a request. The run is in the next batch of Step; done is true when
+// it was made before. Errors: job.ErrNotFound, an *InvalidError.
+func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err error) {
+	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
+		return 0, false, err
+	}
+	if r.Cause != job.CauseManual && r.Cause != job.CauseAPI {
+		return 0, false, &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual or api", r.Cause)}
+	}
+	if version, ok := m.recent.version[r.RunID]; ok {
+		return version, true, nil
+	}
+	id, ok := m.byName[r.Job]
+	if !ok {
+		return 0, false, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	e := &m.jobs[id]
+	last := len(e.plans) - 1
+	if e.plans[last].Deleted {
+		return 0, false, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	c := Command{TriggerRequest: r, body: e.bodies[last].Value(), version: e.plans[last].Version}
+	if len(r.Params) > 0 {
+		if c.body, err = withParams(c.body, r.Params); err != nil {
+			return 0, false, err
+		}
+	}
+	m.commands = append(m.commands, c)
+	return int(c.version), false, nil
+}
+
+// withParams returns a trigger's body with other parameters.
+func withParams(body string, params json.RawMessage) (string, error) {
+	if len(params) > job.MaxParams {
+		return "", &job.InvalidError{Field: "params", Reason: fmt.Sprintf("has %d bytes; at most %d are passed on", len(params), job.MaxParams)}
+	}
+	if !json.Valid(params) {
+		return "", &job.InvalidError{Field: "params", Reason: "must be JSON"}
+	}
+	var b bus.TriggerBody
+	if err := json.Unmarshal([]byte(body), &b); err != nil {
+		return "", fmt.Errorf("decode trigger body: %w", err)
+	}
+	b.Params = params
+	return b.Encode()
+}
+
+// obey makes the runs that were asked for.
+func (m *Machine) obey(b *builder) {
+	for len(m.commands) > 0 && b.fits(1) {
+		c := m.commands[0]
+		m.commands = m.commands[1:]
+		at := c.RunID.Time().UnixMilli()
+		b.trigger(c.Job, c.body, run{id: c.RunID, version: c.version, cause: c.Cause, fireTime: at})
+		b.record.addAsked(c, at)
+		b.runs = append(b.runs, c.RunID)
+		m.recent.add(c.RunID, int(c.version))
+	}
+}

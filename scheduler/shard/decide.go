@@ -1,0 +1,226 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/job"
+)
+
+// Bounds of what one job may do in one sweep. Together they keep its messages
+// within one batch, so that a batch never ends in the middle of a job.
+const (
+	maxOnTime = 400    // runs for fires in time; older ones count as late
+	maxJudged = 1000   // late fires that are judged one by one; older ones are judged together
+	maxCount  = 100000 // fires that are counted; "at least" so many beyond
+)
+
+// verdict is what becomes of a fire, or of several in a row.
+type verdict struct {
+	plan   int // index in the job's plans
+	status job.Status
+	cause  job.Cause
+	reason string
+	first  job.Fire
+	last   job.Fire
+	count  int
+}
+
+// lateFire is a fire with the plan that it belongs to.
+type lateFire struct {
+	job.Fire
+	plan int
+}
+
+// decide calls yield with what becomes of each of the job's fires that are due in
+// (after, upto], as seen at now. Verdicts of runs come one by one, others may
+// stand for several fires.
+func (m *Machine) decide(plans job.History, after, upto, now int64, yield func(verdict)) {
+	var late []lateFire
+	for i := range plans {
+		p := &plans[i]
+		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
+		onTime, more := newest(plans, i, max(after, lateUpto), upto, maxOnTime)
+		if more {
+			lateUpto = onTime[0].Due - 1
+		}
+		if lateUpto > after {
+			late = append(late, m.lateFires(plans, i, after, lateUpto, now, yield)...)
+		}
+		m.judgeOnTime(p, i, onTime, yield)
+	}
+	if len(late) > 0 {
+		m.judgeLate(plans, late, now, yield)
+	}
+}
+
+// judgeOnTime yields a run for each fire, unless it is excluded.
+func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, yield func(verdict)) {
+	var run runOf
+	for _, f := range fires {
+		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
+		if why := m.excluded(p, f.At); why != "" {
+			v.status, v.reason = job.StatusSkipped, why
+		}
+		run.add(v, yield)
+	}
+	run.flush(yield)
+}
+
+// lateFires returns the newest of plan i's fires due in (after, upto]. It yields one
+// verdict for those that are too many to be judged one by one.
+func (m *Machine) lateFires(plans job.History, i int, after, upto, now int64, yield func(verdict)) []lateFire {
+	fires, more := newest(plans, i, after, upto, maxJudged)
+	if more {
+		upto = fires[0].Due - 1
+		v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: missedReason(newestAt(plans, now))}
+		if plans[i].Paused {
+			v.status, v.reason = job.StatusSkipped, m.excluded(&plans[i], fires[0].At)
+		}
+		plans.Fires(i, after, upto, func(f job.Fire) bool {
+			if v.count == 0 {
+				v.first = f
+			}
+			v.count++
+			return v.count < maxCount
+		})
+		v.last, _ = plans.LastDue(i, after, upto)
+		yield(v)
+	}
+	late := make([]lateFire, len(fires))
+	for k, f := range fires {
+		late[k] = lateFire{Fire: f, plan: i}
+	}
+	return late
+}
+
+// newestAt returns the version that is effective at now.
+func newestAt(plans job.History, now int64) *job.Plan {
+	for i := len(plans) - 1; i > 0; i-- {
+		if plans[i].From <= now {
+			return &plans[i]
+		}
+	}
+	return &plans[0]
+}
+
+func missedReason(p *job.Plan) string {
+	switch {
+	case p.Deleted:
+		return "noticed too late, and the job was deleted by then"
+	case p.Paused:
+		return "noticed too late, and the job was paused by then"
+	case p.Misfire.Policy == job.FireAll:
+		return "noticed too late, and older than the misfire policy fire_all reaches"
+	case p.Misfire.Policy == job.FireOnce:
+		return "noticed too late; by misfire policy fire_once the latest ran for all"
+	default:
+		return "noticed too late, and the misfire policy is skip"
+	}
+}
+
+// lateReason says how late a fire that runs all the same was noticed.
+func lateReason(due, now int64) string {
+	return fmt.Sprintf("noticed %s late", job.Duration(time.Duration(now-due)*time.Millisecond))
+}
+
+// judgeLate yields what becomes of fires that were noticed late.
+func (m *Machine) judgeLate(plans job.History, late []lateFire, now int64, yield func(verdict)) {
+	slices.SortStableFunc(late, func(a, b lateFire) int { return int(max(-1, min(1, a.Due-b.Due))) })
+	rule := newestAt(plans, now)
+	runs := 0 // how many of the newest may run
+	oldest := int64(-1 << 62)
+	if !rule.Deleted && !rule.Paused && !m.held(now) {
+		switch rule.Misfire.Policy {
+		case job.FireOnce:
+			runs = 1
+		case job.FireAll:
+			runs = rule.Misfire.MaxCount
+			oldest = now - rule.Misfire.MaxAge.Milliseconds()
+		case job.MisfireSkip:
+		}
+	}
+	verdicts := make([]verdict, len(late))
+	missed := 0
+	for k := len(late) - 1; k >= 0; k-- {
+		f := late[k]
+		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
+		switch why := m.excluded(&plans[f.plan], f.At); {
+		case why != "":
+			v.status, v.reason = job.StatusSkipped, why
+		case runs > 0 && f.Due >= oldest:
+			runs--
+			missed++
+			v.status, v.cause = job.StatusPending, job.CauseMisfire
+		default:
+			missed++
+			v.status, v.reason = job.StatusMissed, missedReason(rule)
+			if m.held(now) {
+				v.reason = "noticed too late, and everything was paused by then"
+			}
+		}
+		verdicts[k] = v
+	}
+	var run runOf
+	for _, v := range verdicts {
+		if v.status == job.StatusPending {
+			v.reason = lateReason(v.first.Due, now)
+			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
+				v.reason += fmt.Sprintf(", for %d misfires", missed)
+			}
+		}
+		run.add(v, yield)
+	}
+	run.flush(yield)
+}
+
+// runOf joins verdicts without a run that follow each other and agree.
+type runOf struct{ verdict }
+
+func (r *runOf) add(v verdict, yield func(verdict)) {
+	if r.count > 0 && v.status != job.StatusPending && r.status == v.status && r.reason == v.reason && r.plan == v.plan {
+		r.last = v.last
+		r.count += v.count
+		return
+	}
+	r.flush(yield)
+	r.verdict = v
+}
+
+func (r *runOf) flush(yield func(verdict)) {
+	if r.count > 0 {
+		yield(r.verdict)
+	}
+	r.count = 0
+}
+
+// newest returns the last n of plan i's fires that are due in (after, upto], oldest
+// first, and whether there are more before them. Its cost does not depend on how
+// many those are.
+func newest(plans job.History, i int, after, upto int64, n int) (fires []job.Fire, more bool) {
+	tooMany := func(after int64) bool {
+		found := 0
+		plans.Fires(i, after, upto, func(job.Fire) bool {
+			found++
+			return found <= n
+		})
+		return found > n
+	}
+	if more = tooMany(after); more {
+		lo, hi := after, upto // too many are due after lo, not so after hi
+		for lo+1 < hi {
+			if mid := lo + (hi-lo)/2; tooMany(mid) {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		after = hi
+	}
+	plans.Fires(i, after, upto, func(f job.Fire) bool {
+		fires = append(fires, f)
+		return true
+	})
+	return fires, more
+}

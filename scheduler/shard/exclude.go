@@ -1,0 +1,101 @@
+package shard
+
+import (
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// hold is one position of the switch for everything.
+type hold struct {
+	from   int64
+	paused bool
+}
+
+// calendar is one version of a calendar.
+type calendar struct {
+	from    int64
+	deleted bool
+	dates   *job.DateSet
+}
+
+// PutHold tells of the switch for everything, its positions in order.
+func (m *Machine) PutHold(h bus.Hold) {
+	from := h.EffectiveFrom.UnixMilli()
+	if n := len(m.holds); n > 0 && m.holds[n-1].from >= from {
+		return
+	}
+	m.holds = append(m.holds, hold{from: from, paused: h.Paused})
+}
+
+// PutCalendar tells of a calendar's version, versions in order. The error is an
+// *InvalidError.
+func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
+	c := calendar{from: v.EffectiveFrom.UnixMilli(), deleted: v.Deleted}
+	versions := m.calendars[v.Calendar.Calendar]
+	if n := len(versions); n > 0 && versions[n-1].from >= c.from {
+		return nil
+	}
+	var err error
+	if c.dates, err = v.Compile(); err != nil {
+		return err
+	}
+	m.calendars[v.Calendar.Calendar] = append(versions, c)
+	return nil
+}
+
+// held reports whether everything was paused at an instant.
+func (m *Machine) held(at int64) bool {
+	for i := len(m.holds) - 1; i >= 0; i-- {
+		if m.holds[i].from < at {
+			return m.holds[i].paused
+		}
+	}
+	return false
+}
+
+// excluded returns why a fire of the plan at the given instant is to be skipped, or "".
+func (m *Machine) excluded(p *job.Plan, at int64) string {
+	switch {
+	case p.Paused:
+		return "the job is paused"
+	case m.held(at):
+		return "everything is paused"
+	}
+	for _, name := range p.Except {
+		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {
+			return fmt.Sprintf("calendar %s excludes it", name)
+		}
+	}
+	if len(p.Only) == 0 {
+		return ""
+	}
+	for _, name := range p.Only {
+		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {
+			return ""
+		}
+	}
+	if len(p.Only) == 1 {
+		return fmt.Sprintf("calendar %s does not include it", p.Only[0])
+	}
+	return "none of its calendars includes it"
+}
+
+// calendarAt returns the calendar as it was at an instant, or nil when there was none.
+func (m *Machine) calendarAt(name string, at int64) *job.DateSet {
+	versions := m.calendars[name]
+	for i := len(versions) - 1; i >= 0; i-- {
+		if versions[i].from < at {
+			if versions[i].deleted {
+				return nil
+			}
+			return versions[i].dates
+		}
+	}
+	// A calendar that came after the fire: better its first version than none.
+	if len(versions) > 0 && !versions[0].deleted {
+		return versions[0].dates
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package shard
+
+import (
+	"cmp"
+	"fmt"
+	"unique"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/ring"
+)
+
+// IdleAfter is how far time may run ahead of the stored cursor when nothing is due,
+// in milliseconds. It bounds what a successor has to look through.
+const IdleAfter = 30_000
+
+// Config is what a machine is told about itself.
+type Config struct {
+	Shard int
+	Epoch uint64 // of the lease under which it runs
+	Node  string
+	// Planner is shared by all machines of a process, as are the schedules.
+	Planner *job.Planner
+}
+
+// Machine decides for one shard. It is not safe for concurrent use.
+type Machine struct {
+	cfg Config
+
+	// The position. All is decided up to done, and, while a sweep is on, for jobs
+	// up to after also up to sweepTo.
+	done      int64
+	sweepTo   int64 // 0: no sweep is on
+	after     key
+	sweep     []uint32 // ids that are still to be decided in the sweep, in order
+	resumed   bool     // the sweep is a predecessor's, and sweep has not been filled
+	eventSeq  uint64
+	cursorSeq uint64 // of the cursor that this machine wrote or read; 0: there is none
+	stored    int64  // done, as the stored cursor has it
+	commits   int    // batches made, to name the next
+
+	jobs   []entry
+	free   []uint32 // ids of removed jobs
+	byName map[job.Name]uint32
+	ring   *ring.Ring
+
+	calendars map[string][]calendar
+	holds     []hold
+
+	delays    map[uint32]*delay // fixed-delay jobs, by id
+	unsettled []uint32          // ids of delays that owe the stream an item
+	release   []uint64          // sequences of items that the next batch releases
+	released  []uint64          // sequences that the cursor lists, not known to be deleted
+
+	commands []Command
+	recent   recentRuns
+
+	flight *flight // what the batch under way will have done
+	// Scratch space of Step.
+	due      []ring.Entry
+	verdicts []verdict
+}
+
+// key orders the jobs of a shard.
+type key struct {
+	hash uint64
+	name job.Name
+}
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.hash, other.hash), cmp.Compare(k.name, other.name))
+}
+
+func keyOf(name job.Name) key { return key{hash: name.Hash(), name: name} }
+
+// entry is one job. Its id is its index.
+type entry struct {
+	key
+	plans    job.History
+	bodies   []unique.Handle[string] // of the triggers of each plan
+	sweeping bool                    // it waits in the sweep, and is not armed
+}
+
+// New returns a machine at the position of cursor, which is stored at cursorSeq. A
+// shard without one is given a cursor at which to begin, and sequence 0.
+func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
+	m := &Machine{
+		cfg:       cfg,
+		done:      cursor.Done.UnixMilli(),
+		stored:    cursor.Done.UnixMilli(),
+		eventSeq:  cursor.EventSeq,
+		cursorSeq: cursorSeq,
+		released:  cursor.Released,
+		byName:    map[job.Name]uint32{},
+		ring:      ring.New(cursor.Done.UnixMilli()),
+		calendars: map[string][]calendar{},
+		delays:    map[uint32]*delay{},
+	}
+	if s := cursor.Sweep; s != nil {
+		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
+	}
+	return m
+}
+
+// Shard returns the number of the machine's shard.
+func (m *Machine) Shard() int { return m.cfg.Shard }
+
+// CursorSeq returns the sequence of the cursor that the machine believes to be stored.
+func (m *Machine) CursorSeq() uint64 { return m.cursorSeq }
+
+// Jobs returns how many jobs the shard has.
+func (m *Machine) Jobs() int { return len(m.byName) }
+
+// PutVersion tells of a job's version. Versions of a job come in order; one that
+// is known already is passed over. The error is an *InvalidError, and leaves the
+// job as it was.
+func (m *Machine) PutVersion(v *job.Version) error {
+	plan, err := m.cfg.Planner.Plan(v)
+	if err != nil {
+		return err
+	}
+	body, err := bus.BodyOf(v).Encode()
+	if err != nil {
+		return err
+	}
+	id, known := m.byName[v.Job.Job]
+	if !known {
+		if v.Deleted {
+			// Its earlier versions are gone from the bucket: there is nothing left to decide.
+			return nil
+		}
+		id = m.newID(v.Job.Job)
+	}
+	e := &m.jobs[id]
+	if n := len(e.plans); n > 0 && e.plans[n-1].Version >= plan.Version {
+		return nil
+	}
+	e.plans = append(e.plans, plan)
+	e.bodies = append(e.bodies, unique.Make(body))
+	m.trim(e)
+	m.putDelay(id, &plan)
+	m.arm(id)
+	return nil
+}
+
+// Forget removes a job whose versions housekeeping has removed.
+func (m *Machine) Forget(name job.Name) {
+	id, ok := m.byName[name]
+	if !ok || m.jobs[id].sweeping {
+		return
+	}
+	m.ring.Cancel(id)
+	m.dropDelay(id)
+	delete(m.byName, name)
+	m.jobs[id] = entry{}
+	m.free = append(m.free, id)
+}
+
+func (m *Machine) newID(name job.Name) uint32 {
+	var id uint32
+	if n := len(m.free); n > 0 {
+		id, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		id = uint32(len(m.jobs)) //nolint:gosec // memory ends long before
+		m.jobs = append(m.jobs, entry{})
+	}
+	// The machine keeps one copy of the name, not the message that it came in.
+	name = job.Name(string([]byte(name)))
+	m.jobs[id] = entry{key: keyOf(name)}
+	m.byName[name] = id
+	return id
+}
+
+// trim drops versions whose fires are all decided.
+func (m *Machine) trim(e *entry) {
+	kept := e.plans.Trim(m.decided(e))
+	if cut := len(e.plans) - len(kept); cut > 0 {
+		e.plans = append(job.History(nil), kept...)
+		e.bodies = append([]unique.Handle[string](nil), e.bodies[cut:]...)
+	}
+}
+
+// decided returns the instant up to which all of the job's fires are decided.
+func (m *Machine) decided(e *entry) int64 {
+	if m.sweepTo != 0 && !e.sweeping && (!m.resumed || e.compare(m.after) <= 0) {
+		return m.sweepTo
+	}
+	return m.done
+}
+
+// arm sets when the job is to be looked at next.
+func (m *Machine) arm(id uint32) {
+	e := &m.jobs[id]
+	if e.sweeping {
+		return
+	}
+	at, ok := e.plans.NextDue(m.decided(e))
+	if due, waits := m.delayDue(id); waits && (!ok || due < at) {
+		at, ok = due, true
+	}
+	if !ok {
+		m.ring.Cancel(id)
+		return
+	}
+	m.ring.Set(id, at)
+}
+
+// NextAt returns the instant at which Step will have something to do, and whether
+// there is one. It may be in the past.
+func (m *Machine) NextAt() (int64, bool) {
+	if len(m.commands) > 0 || len(m.unsettled) > 0 || len(m.release) > 0 || len(m.sweep) > 0 || m.resumed {
+		return m.done, true
+	}
+	idle := m.stored + IdleAfter
+	if at, ok := m.ring.NextAt(); ok {
+		return min(at, idle), true
+	}
+	return idle, true
+}
+
+// bug ends the program: the machine was used against its contract, or contradicts
+// itself, and going on could fire wrongly.
+func (m *Machine) bug(format string, args ...any) {
+	panic(fmt.Sprintf("BUG: shard %d: ", m.cfg.Shard) + fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,57 @@
+package shard
+
+import (
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// recorder groups outcomes as they come: hundreds of jobs share an instant.
+type recorder struct {
+	outcomes []bus.Outcome
+	index    map[outcomeKey]int
+}
+
+type outcomeKey struct {
+	status   job.Status
+	cause    job.Cause
+	reason   string
+	fireTime int64
+	until    int64
+	count    int
+}
+
+func (r *recorder) empty() bool { return len(r.outcomes) == 0 }
+
+// add records what became of fires of a job.
+func (r *recorder) add(name job.Name, version int32, v verdict) {
+	k := outcomeKey{status: v.status, cause: v.cause, reason: v.reason, fireTime: v.first.At}
+	if v.count > 1 {
+		k.until, k.count = v.last.At, v.count
+	}
+	i, ok := r.index[k]
+	if !ok {
+		if r.index == nil {
+			r.index = map[outcomeKey]int{}
+		}
+		i = len(r.outcomes)
+		r.index[k] = i
+		o := bus.Outcome{Status: k.status, Cause: k.cause, Reason: k.reason, FireTime: instant(k.fireTime), Count: k.count}
+		if k.count > 1 {
+			o.Until = instant(k.until)
+		}
+		r.outcomes = append(r.outcomes, o)
+	}
+	r.outcomes[i].Jobs = append(r.outcomes[i].Jobs, bus.JobVersion(name, int(version)))
+}
+
+// addAsked records a run that somebody asked for.
+func (r *recorder) addAsked(c Command, at int64) {
+	r.outcomes = append(r.outcomes, bus.Outcome{
+		Status: job.StatusPending, Cause: c.Cause, FireTime: instant(at), By: c.By,
+		Jobs: []string{bus.JobVersion(c.Job, int(c.version))}, RunIDs: []job.RunID{c.RunID},
+	})
+}
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -1,0 +1,125 @@
+package shard
+
+import (
+	"slices"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// Step decides all that is to be decided at now, in Unix milliseconds, as far as it
+// fits into room messages, and returns the batch to publish, or nil when there is
+// nothing to publish (or not enough room for the next piece: room for
+// [bus.MaxBatch] messages is always enough). The caller publishes the batch, as
+// often as it takes, and then calls [Machine.Committed] or throws the machine away;
+// until then Step must not be called again.
+func (m *Machine) Step(now int64, room int) *Batch {
+	if m.flight != nil {
+		m.bug("step while a batch is under way")
+	}
+	b := m.newBatch(now, room)
+	m.settle(b)
+	m.obey(b)
+	m.beginSweep(now)
+	m.continueSweep(b, now)
+	if b.empty() && m.done-m.stored < IdleAfter {
+		return nil
+	}
+	return m.seal(b)
+}
+
+// Claim returns a batch that only writes the cursor, where it is. The first batch of
+// an owner: once it is stored, no earlier owner can commit, so what the new one
+// reads next stays true.
+func (m *Machine) Claim(now int64) *Batch {
+	return m.seal(m.newBatch(now, bus.MaxBatch))
+}
+
+// beginSweep takes what is due from the ring, if no sweep is on.
+func (m *Machine) beginSweep(now int64) {
+	switch {
+	case m.resumed:
+		now = m.sweepTo
+	case m.sweepTo != 0 || now <= m.done:
+		return
+	}
+	m.due = m.ring.Due(now, m.due[:0])
+	for _, d := range m.due {
+		e := &m.jobs[d.ID]
+		if m.resumed && e.compare(m.after) <= 0 {
+			// Armed while its predecessor had passed it already; it is due later than now.
+			m.arm(d.ID)
+			continue
+		}
+		m.sweep = append(m.sweep, d.ID)
+	}
+	m.resumed = false
+	for _, id := range m.sweep {
+		m.jobs[id].sweeping = true
+	}
+	slices.SortFunc(m.sweep, func(a, b uint32) int { return m.jobs[a].compare(m.jobs[b].key) })
+	m.sweepTo = now
+}
+
+// continueSweep decides jobs of the sweep until it ends or b is full.
+func (m *Machine) continueSweep(b *builder, now int64) {
+	if m.sweepTo == 0 {
+		return
+	}
+	for len(m.sweep) > 0 {
+		id := m.sweep[0]
+		if !m.sweepJob(b, id, now) {
+			return // the rest is for the next batch
+		}
+		e := &m.jobs[id]
+		e.sweeping = false
+		m.after = e.key
+		m.sweep = m.sweep[1:]
+		m.trim(e)
+		m.arm(id)
+	}
+	m.done = m.sweepTo
+	m.sweepTo, m.after, m.sweep = 0, key{}, m.sweep[:0]
+}
+
+// sweepJob decides one job of the sweep. It returns false, and leaves everything as
+// it was, when b has no room for it.
+func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
+	e := &m.jobs[id]
+	m.verdicts = m.verdicts[:0]
+	messages := 0
+	m.decide(e.plans, m.done, m.sweepTo, now, func(v verdict) {
+		m.verdicts = append(m.verdicts, v)
+		if v.status == job.StatusPending {
+			messages++
+		}
+	})
+	delayed, next := m.decideDelay(id, now)
+	if next != nil {
+		messages += 2 // at most a trigger, and an item
+	}
+	if !b.fits(messages) {
+		return false
+	}
+	for _, v := range m.verdicts {
+		m.enact(b, e, v)
+	}
+	if next != nil {
+		m.enact(b, e, delayed)
+		m.replaceDelay(id, next)
+		b.hold(id, next)
+	}
+	return true
+}
+
+// enact adds to b what a verdict asks for.
+func (m *Machine) enact(b *builder, e *entry, v verdict) {
+	version := e.plans[v.plan].Version
+	if v.status == job.StatusPending {
+		b.trigger(e.name, e.bodies[v.plan].Value(), run{
+			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, cause: v.cause, fireTime: v.first.At,
+		})
+		b.due = append(b.due, v.first.Due)
+	}
+	b.record.add(e.name, version, v)
+}
