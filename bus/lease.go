@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,7 +31,8 @@ type Lease struct {
 	Info json.RawMessage `json:"info,omitempty"`
 }
 
-// Held is a lease that this process holds. One goroutine uses it at a time.
+// Held is a lease that this process holds. One goroutine at a time renews and
+// releases it; any may ask whether it is valid.
 //
 // A lease only avoids wasted work: what its holder does must be safe when another
 // believes to hold it too.
@@ -42,8 +44,9 @@ type Held struct {
 	// Epoch grows with each holder of the key.
 	Epoch    uint64
 	revision uint64
-	// until is on the monotonic clock, and counts from before the request was sent.
-	until time.Time
+	// until counts from before the request was sent. It is a time.Time, which has a
+	// monotonic reading: a wall clock that steps must not make a lease last longer.
+	until atomic.Value
 }
 
 // AcquireLease takes the lease on key for node, if nobody holds it. The error is
@@ -69,14 +72,16 @@ func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*H
 	if err != nil {
 		return nil, fmt.Errorf("acquire lease %s: %w", key, Unavailable(err))
 	}
-	return &Held{conn: c, kv: kv, key: key, value: value, Epoch: rev, revision: rev, until: asked.Add(LeaseTTL - LeaseMargin)}, nil
+	h := &Held{conn: c, kv: kv, key: key, value: value, Epoch: rev, revision: rev}
+	h.until.Store(asked.Add(LeaseTTL - LeaseMargin))
+	return h, nil
 }
 
 // Valid reports whether the holder may believe in the lease at now.
-func (h *Held) Valid(now time.Time) bool { return now.Before(h.until) }
+func (h *Held) Valid(now time.Time) bool { return now.Before(h.Until()) }
 
 // Until returns when the holder stops to believe in the lease.
-func (h *Held) Until() time.Time { return h.until }
+func (h *Held) Until() time.Time { return h.until.Load().(time.Time) } //nolint:errcheck,forcetypeassert // nothing else is stored
 
 // Renew makes the lease last from now on. Errors: job.ErrStale when somebody else
 // has it, or it ended; anything else leaves it as it was, and Renew may be tried
@@ -96,7 +101,7 @@ func (h *Held) Renew(ctx context.Context) error {
 		return fmt.Errorf("renew lease %s: %w", h.key, Unavailable(err))
 	}
 	h.revision = ack.Sequence
-	h.until = asked.Add(LeaseTTL - LeaseMargin)
+	h.until.Store(asked.Add(LeaseTTL - LeaseMargin))
 	return nil
 }
 
@@ -122,4 +127,17 @@ func (h *Held) Release(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("release lease %s: %w", h.key, Unavailable(err))
+}
+
+// WatchLeases follows all leases: what there is, a nil entry, then every change.
+func (c *Conn) WatchLeases(ctx context.Context) (jetstream.KeyWatcher, error) {
+	kv, err := c.kv(ctx, BucketLease)
+	if err != nil {
+		return nil, err
+	}
+	w, err := kv.WatchAll(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("watch leases: %w", Unavailable(err))
+	}
+	return w, nil
 }
