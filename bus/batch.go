@@ -104,3 +104,17 @@ func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64
 	}
 	return ack.Seq - uint64(len(msgs)) + 1, nil //nolint:gosec // a length is not negative
 }
+
+// Kind names the reason of the refusal in a word, for metrics.
+func (e *BatchError) Kind() string {
+	switch {
+	case e.Stale():
+		return "stale"
+	case e.Full():
+		return "full"
+	case e.Busy():
+		return "busy"
+	default:
+		return "other"
+	}
+}

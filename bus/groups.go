@@ -104,3 +104,25 @@ func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 	}
 	return nil, fmt.Errorf("%w: list instances", job.ErrUnavailable)
 }
+
+// WatchGroups follows all groups: what there is, a nil entry, then every change.
+func (c *Conn) WatchGroups(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.watchAll(ctx, BucketGroups)
+}
+
+// WatchInstances follows all heartbeats: what there is, a nil entry, then every one.
+func (c *Conn) WatchInstances(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.watchAll(ctx, BucketInst)
+}
+
+func (c *Conn) watchAll(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
+	kv, err := c.kv(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	w, err := kv.WatchAll(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("watch bucket %s: %w", bucket, Unavailable(err))
+	}
+	return w, nil
+}

@@ -250,3 +250,31 @@ func JobOfKey(key string) (job.Name, bool) {
 	group, short, ok2 := strings.Cut(rest, ".")
 	return job.Name(group + "/" + short), ok && ok2
 }
+
+// RemoveDeletedJobs removes all versions of jobs that were deleted before the given
+// instant. The names are free again, and begin at version 1.
+func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
+	kv, err := c.kv(ctx, BucketJobs)
+	if err != nil {
+		return err
+	}
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return fmt.Errorf("list jobs: %w", Unavailable(err))
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil {
+			return nil
+		}
+		v, err := DecodeJobEntry(e)
+		if err != nil || !v.Deleted || !v.EffectiveFrom.Before(before) {
+			continue
+		}
+		// Conditional on the tombstone being the last word: the job may have come back.
+		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !isWrongLast(err) {
+			return fmt.Errorf("remove versions of job %s: %w", v.Job.Job, Unavailable(err))
+		}
+	}
+	return fmt.Errorf("%w: list jobs", job.ErrUnavailable)
+}

@@ -131,13 +131,5 @@ func (h *Held) Release(ctx context.Context) error {
 
 // WatchLeases follows all leases: what there is, a nil entry, then every change.
 func (c *Conn) WatchLeases(ctx context.Context) (jetstream.KeyWatcher, error) {
-	kv, err := c.kv(ctx, BucketLease)
-	if err != nil {
-		return nil, err
-	}
-	w, err := kv.WatchAll(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("watch leases: %w", Unavailable(err))
-	}
-	return w, nil
+	return c.watchAll(ctx, BucketLease)
 }

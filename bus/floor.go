@@ -1,0 +1,53 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+func floorKey(shard int) string { return "floor." + strconv.Itoa(shard) }
+
+// PutFloor keeps a copy of a shard's cursor outside of the stream. It is read only
+// when the stream has none, because it was deleted or restored from nothing: fires
+// from the floor on are then decided again.
+func (c *Conn) PutFloor(ctx context.Context, cursor *Cursor) error {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(cursor)
+	if err != nil {
+		return fmt.Errorf("encode floor of shard %d: %w", cursor.Shard, err)
+	}
+	if _, err := kv.Put(ctx, floorKey(cursor.Shard), data); err != nil {
+		return fmt.Errorf("write floor of shard %d: %w", cursor.Shard, Unavailable(err))
+	}
+	return nil
+}
+
+// GetFloor returns the copy of a shard's cursor, or nil when there is none.
+func (c *Conn) GetFloor(ctx context.Context, shard int) (*Cursor, error) {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return nil, err
+	}
+	e, err := kv.Get(ctx, floorKey(shard))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read floor of shard %d: %w", shard, Unavailable(err))
+	}
+	floor := &Cursor{}
+	if err := json.Unmarshal(e.Value(), floor); err != nil {
+		return nil, fmt.Errorf("%w: floor of shard %d is damaged: %w", job.ErrInvalid, shard, err)
+	}
+	return floor, nil
+}

@@ -1,0 +1,143 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/scheduler/shard"
+)
+
+// pending is a shard's batch that is to be stored.
+type pending struct {
+	*ownership
+	batch *shard.Batch
+}
+
+// errAbandoned means that the outcome of a commit no longer matters to this node.
+var errAbandoned = errors.New("commit abandoned")
+
+// commit stores the batches of several shards as one, and tells their machines. It
+// returns the shards that turned out to be lost; their machines must be thrown away,
+// the others are committed. It tries for as long as it takes; the error means that
+// ctx is done, and that nobody knows what became of the batches.
+//
+// The same messages are sent again until the outcome is known. That is safe, because
+// each shard's cursor is among them, conditional on the one before it: at most one
+// of the repeats is stored, and the cursor's commit name shows whether one was.
+func (s *Scheduler) commit(ctx context.Context, batches []pending) (lost []pending, err error) {
+	wait := backoff{least: 5 * time.Millisecond, most: 250 * time.Millisecond}
+	for attempt := 1; len(batches) > 0; attempt++ {
+		first, err := s.conn.PublishBatch(ctx, messages(batches))
+		if err == nil {
+			s.committed(batches, first)
+			return lost, nil
+		}
+		refusal, refused := errors.AsType[*bus.BatchError](err)
+		s.complain(attempt, batches, err)
+		if refused && !refusal.Stale() {
+			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+		} else {
+			s.metrics.refused.WithLabelValues("unknown_or_stale").Inc()
+			var gone []pending
+			if batches, gone, err = s.resolve(ctx, batches); err != nil {
+				s.complain(attempt, batches, err)
+			}
+			lost = append(lost, gone...)
+		}
+		var late []pending
+		batches, late = stillOwned(batches)
+		lost = append(lost, late...)
+		if len(batches) > 0 && !wait.sleep(ctx) {
+			return lost, fmt.Errorf("%w: %w", errAbandoned, context.Cause(ctx))
+		}
+	}
+	return lost, nil
+}
+
+// messages returns all messages of the batches, in order.
+func messages(batches []pending) []*nats.Msg {
+	if len(batches) == 1 {
+		return batches[0].batch.Messages
+	}
+	n := 0
+	for _, p := range batches {
+		n += len(p.batch.Messages)
+	}
+	all := make([]*nats.Msg, 0, n)
+	for _, p := range batches {
+		all = append(all, p.batch.Messages...)
+	}
+	return all
+}
+
+// committed tells the machines that their batches are stored, the first message at
+// sequence first and the others right behind it.
+func (s *Scheduler) committed(batches []pending, first uint64) {
+	for _, p := range batches {
+		p.machine.Committed(first)
+		first += uint64(len(p.batch.Messages))
+		s.metrics.observe(p.batch, time.Now())
+	}
+}
+
+// resolve reads the cursors of batches whose outcome is not known. Those that are
+// stored are told so; it returns those that are not, to be sent again, and those
+// whose shard somebody else has. On an error the rest is as it was.
+func (s *Scheduler) resolve(ctx context.Context, batches []pending) (again, lost []pending, err error) {
+	for i, p := range batches {
+		cursor, seq, err := s.readCursor(ctx, p.shard)
+		switch {
+		case err != nil:
+			return append(again, batches[i:]...), lost, err
+		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Epoch == p.held().Epoch:
+			s.committed([]pending{p}, seq)
+		case seq == p.machine.CursorSeq():
+			again = append(again, p)
+		default:
+			lost = append(lost, p)
+		}
+	}
+	return again, lost, nil
+}
+
+// stillOwned splits batches by whether their shard's lease is still to be believed.
+func stillOwned(batches []pending) (owned, late []pending) {
+	now := time.Now()
+	for _, p := range batches {
+		if p.valid(now) {
+			owned = append(owned, p)
+		} else {
+			late = append(late, p)
+		}
+	}
+	return owned, late
+}
+
+// complain logs the first failure of a commit, and then each doubling.
+func (s *Scheduler) complain(attempt int, batches []pending, err error) {
+	if attempt&(attempt-1) == 0 && len(batches) > 0 {
+		s.log.Warn("batch not stored yet", "shard", batches[0].shard, "shards", len(batches), "attempt", attempt, "error", err)
+	}
+}
+
+// backoff waits longer each time, with jitter.
+type backoff struct{ least, most, next time.Duration }
+
+// sleep waits. It returns false when ctx is done.
+func (b *backoff) sleep(ctx context.Context) bool {
+	b.next = min(max(b.next*2, b.least), b.most)
+	timer := time.NewTimer(b.next/2 + rand.N(b.next)) //nolint:gosec // jitter is no secret
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,30 @@
+// Package scheduler decides when runs are due and where they go.
+//
+// A node of the scheduler holds leases on some of the cluster's shards. For each it
+// runs a state machine (package shard) and publishes what that wants as atomic
+// batches:
+//
+//	LEASE ◀── members.go, assign.go ── which shards are ours
+//	             │ own                       │ drop
+//	             ▼                           ▼
+//	         takeover.go ── cursor, jobs, deferred items ──▶ lane.go ── commit.go ──▶ TRIG
+//	                                                          ▲   ▲
+//	                              JOBS, CALENDAR, EVT ── feed.go   requests.go ◀── run now, cancel
+//
+// A few lanes share the node's shards. A lane is one goroutine; it alone touches the
+// state machines of its shards, and it has one batch under way at a time, into which
+// it puts as many of its due shards as fit, because a batch costs much more than a
+// message.
+//
+// # Guarantees
+//
+// What package shard promises holds whatever this package does wrong: a batch is
+// stored only if its shard's cursor is still the one that this node wrote. Leases
+// keep two nodes from doing the same work; correctness does not rest on them, nor
+// on clocks.
+//
+// # Tests
+//
+// Tests run nodes against a real JetStream server on virtual time, with package
+// bus/bustest. What needs processes and sockets is in internal/e2e.
+package scheduler

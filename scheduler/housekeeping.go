@@ -1,0 +1,146 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	floorEvery     = 30 * time.Second
+	tombstoneEvery = time.Hour
+	// tombstoneAge is how long a deleted job's versions stay: long enough for any
+	// shard to have decided the fires before the deletion.
+	tombstoneAge = 30 * 24 * time.Hour
+	stopWait     = 2 * time.Second
+)
+
+// keepHouse does what need not be done in time, until ctx is done. The node that
+// holds the housekeeping role does what the cluster needs done once.
+func (s *Scheduler) keepHouse(ctx context.Context) error {
+	cron, err := gocron.NewScheduler(
+		gocron.WithLocation(time.UTC),
+		gocron.WithStopTimeout(stopWait),
+	)
+	if err != nil {
+		return fmt.Errorf("start housekeeping: %w", err)
+	}
+	role := &role{s: s}
+	for _, chore := range []struct {
+		name  string
+		every time.Duration
+		do    func(context.Context) error
+	}{
+		{"write floors", floorEvery, s.writeFloors},
+		{"pass over events", floorEvery, s.skipEvents},
+		{"remove deleted jobs", tombstoneEvery, role.only(s.removeDeleted)},
+	} {
+		_, err := cron.NewJob(
+			gocron.DurationJob(chore.every),
+			gocron.NewTask(func() {
+				if err := chore.do(ctx); err != nil && ctx.Err() == nil {
+					s.log.Warn("housekeeping", "chore", chore.name, "error", err)
+				}
+			}),
+			gocron.WithName(chore.name),
+			gocron.WithSingletonMode(gocron.LimitModeReschedule),
+		)
+		if err != nil {
+			return fmt.Errorf("plan chore %q: %w", chore.name, err)
+		}
+	}
+	cron.Start()
+	<-ctx.Done()
+	if err := cron.Shutdown(); err != nil {
+		return fmt.Errorf("stop housekeeping: %w", err)
+	}
+	role.release(ctx)
+	return nil
+}
+
+// writeFloors keeps copies of the node's cursors outside of the stream.
+func (s *Scheduler) writeFloors(ctx context.Context) error {
+	var errs []error
+	for _, o := range s.ownerships() {
+		if !o.ready.Load() {
+			continue
+		}
+		cursor, seq, err := s.readCursor(ctx, o.shard)
+		if err == nil && seq != 0 {
+			err = s.conn.PutFloor(ctx, cursor)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// skipEvents tells the machines that need no events how far those have come, so that
+// they need not be read when the machines do.
+func (s *Scheduler) skipEvents(ctx context.Context) error {
+	last, err := s.conn.LastSeq(ctx, bus.StreamEvt)
+	if err != nil {
+		return err
+	}
+	for _, l := range s.lanes {
+		l.post(ctx, func() {
+			for _, o := range l.shards {
+				// Nobody waits for the end of a run now, so no event up to here concerns one.
+				if !o.machine.NeedsEvents() {
+					o.machine.SkipEvents(last)
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// removeDeleted removes the versions of jobs that were deleted long ago.
+func (s *Scheduler) removeDeleted(ctx context.Context) error {
+	return s.conn.RemoveDeletedJobs(ctx, time.Now().Add(-tombstoneAge))
+}
+
+// role is a lease on what one node does for all.
+type role struct {
+	s    *Scheduler
+	mu   sync.Mutex
+	held *bus.Held
+}
+
+// only returns do, made to do nothing on all nodes but one. The role is held for as
+// long as a chore takes; the lease's TTL keeps the others from following at once.
+func (r *role) only(do func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		held, err := r.s.conn.AcquireLease(ctx, "role.housekeeping", r.s.cfg.Node, nil)
+		if errors.Is(err, job.ErrConflict) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.held = held
+		return do(ctx)
+	}
+}
+
+// release gives the role back.
+func (r *role) release(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held == nil || !r.held.Valid(time.Now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := r.held.Release(ctx); err != nil {
+		r.s.log.Warn("housekeeping role not released", "error", err)
+	}
+}

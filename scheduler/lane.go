@@ -1,0 +1,244 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	// longestNap bounds a lane's sleep: should the wall clock be set forward, what is
+	// due by it is noticed this soon.
+	longestNap = 500 * time.Millisecond
+	// grid is the grain of a lane's wake-ups. What is due within one grain shares a
+	// batch.
+	grid = 5 * time.Millisecond
+	// enoughRoom is the least room in a batch that is worth another shard.
+	enoughRoom = 16
+)
+
+// lane is a goroutine that owns the machines of some of the node's shards, and
+// commits for them, one batch at a time.
+type lane struct {
+	s       *Scheduler
+	inbox   chan func()
+	stopped chan struct{}
+
+	// Of the lane's goroutine:
+	shards []*ownership
+	next   int // index of the shard that steps first
+}
+
+func newLane(s *Scheduler) *lane {
+	return &lane{s: s, inbox: make(chan func(), 1024), stopped: make(chan struct{})}
+}
+
+// run serves the lane's shards until ctx is done.
+func (l *lane) run(ctx context.Context) error {
+	defer close(l.stopped)
+	nap := time.NewTimer(0)
+	defer nap.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case f := <-l.inbox:
+			f()
+			l.drain()
+		case <-nap.C:
+		}
+		l.step(ctx)
+		nap.Reset(l.nap(time.Now()))
+	}
+}
+
+// drain takes what else is waiting, so that a flood of it costs one step.
+func (l *lane) drain() {
+	for range cap(l.inbox) {
+		select {
+		case f := <-l.inbox:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// nap returns how long nothing will be due.
+func (l *lane) nap(now time.Time) time.Duration {
+	wake := now.Add(longestNap)
+	for _, o := range l.shards {
+		if !o.valid(now) {
+			continue // its renewal, or its end, is under way
+		}
+		if at, ok := o.machine.NextAt(); ok {
+			if due := time.UnixMilli(at); due.Before(wake) {
+				wake = due
+			}
+		}
+	}
+	if !wake.After(now) {
+		return 0
+	}
+	if up := wake.Truncate(grid); up.Before(wake) {
+		wake = up.Add(grid)
+	}
+	return wake.Sub(now)
+}
+
+// step decides and commits what is due by now.
+func (l *lane) step(ctx context.Context) {
+	for ctx.Err() == nil {
+		batches := l.collect(time.Now())
+		if len(batches) == 0 {
+			return
+		}
+		lost, err := l.s.commit(ctx, batches)
+		if err != nil {
+			return // the node stops; its successors find out what was stored
+		}
+		for _, p := range lost {
+			p.lose("another owner has committed, or the lease ended", nil)
+			l.remove(p.ownership)
+		}
+		for _, p := range batches {
+			if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
+				p.answer(p.batch.Runs)
+				l.tidy(ctx, p.ownership)
+			}
+		}
+	}
+}
+
+// collect lets shards decide until a batch is full. A shard that found too little
+// room in it is the first to decide for the next one.
+func (l *lane) collect(now time.Time) []pending {
+	var batches []pending
+	room := bus.MaxBatch
+	ms := now.UnixMilli()
+	first, hungry := l.next, -1
+	for i := range l.shards {
+		at := (first + i) % len(l.shards)
+		o := l.shards[at]
+		if !o.due(ms) || !o.valid(now) {
+			continue
+		}
+		if b := o.machine.Step(ms, room); b != nil {
+			batches = append(batches, pending{o, b})
+			room -= len(b.Messages)
+			l.next = at + 1
+		} else if hungry < 0 && o.due(ms) {
+			hungry = at
+		}
+		o.watchNeeds()
+		if room < enoughRoom {
+			break
+		}
+	}
+	if hungry >= 0 {
+		l.next = hungry
+	}
+	return batches
+}
+
+// due reports whether the shard's machine has something to do at now.
+func (o *ownership) due(now int64) bool {
+	at, ok := o.machine.NextAt()
+	return ok && at <= now
+}
+
+// watchNeeds sets the shard's event feed going, once its machine needs one.
+func (o *ownership) watchNeeds() {
+	if !o.following && o.machine.NeedsEvents() {
+		o.following = true
+		close(o.needEvents)
+	}
+}
+
+// tidy deletes deferred items that have had their effect.
+func (l *lane) tidy(ctx context.Context, o *ownership) {
+	seqs := o.machine.Released()
+	if len(seqs) == 0 || o.deleting {
+		return
+	}
+	o.deleting = true
+	seqs = slices.Clone(seqs)
+	o.background.Go(func() {
+		deleted := map[uint64]bool{}
+		for _, seq := range seqs {
+			if err := l.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
+				break // the cursor lists the rest; it is tried again after the next commit
+			}
+			deleted[seq] = true
+		}
+		l.post(ctx, func() {
+			o.deleting = false
+			o.machine.Deleted(deleted)
+		})
+	})
+}
+
+// adopt gives a shard's machine to the lane. It returns false when ctx is done.
+func (l *lane) adopt(ctx context.Context, o *ownership) bool {
+	return l.call(ctx, func() {
+		l.s.terms.apply(o.machine)
+		l.shards = append(l.shards, o)
+		o.ready.Store(true)
+		o.watchNeeds()
+	})
+}
+
+// abandon takes a shard's machine from the lane, and waits until that is done.
+func (l *lane) abandon(o *ownership) {
+	done := make(chan struct{})
+	select {
+	case l.inbox <- func() { l.remove(o); close(done) }:
+		select {
+		case <-done:
+		case <-l.stopped:
+		}
+	case <-l.stopped:
+	}
+	o.background.Wait()
+}
+
+// remove forgets a shard. Askers for runs that were not committed hear so.
+func (l *lane) remove(o *ownership) {
+	l.shards = slices.DeleteFunc(l.shards, func(other *ownership) bool { return other == o })
+	o.ready.Store(false)
+	for id, w := range o.waiting {
+		w.reply(nil, fmt.Errorf("%w: shard %d has changed hands; look whether run %s exists before you ask again", job.ErrUnavailable, o.shard, id))
+	}
+	clear(o.waiting)
+}
+
+// post lets the lane's goroutine call f, later. It returns false when it will not,
+// because ctx is done or the lane has stopped.
+func (l *lane) post(ctx context.Context, f func()) bool {
+	select {
+	case l.inbox <- f:
+		return true
+	case <-ctx.Done():
+	case <-l.stopped:
+	}
+	return false
+}
+
+// call is post that waits until f has returned.
+func (l *lane) call(ctx context.Context, f func()) bool {
+	done := make(chan struct{})
+	if !l.post(ctx, func() { f(); close(done) }) {
+		return false
+	}
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+	case <-l.stopped:
+	}
+	return false
+}

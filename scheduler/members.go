@@ -1,0 +1,220 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// members is what a node knows of the cluster, and what it does about it: it keeps
+// its own lease, takes shards that it should own and nobody does, and gives back
+// those that another should own. One goroutine uses it.
+type members struct {
+	s      *Scheduler
+	self   *bus.Held // on the node's name; nil: not held
+	nodes  map[string]bool
+	owners map[int]string // holder of each shard that has one
+	wg     sync.WaitGroup // of the shards' goroutines
+	slots  chan struct{}  // bounds takeovers under way
+}
+
+// takeovers is how many shards a node takes over at once: each reads all its jobs.
+const takeovers = 8
+
+// holdShards holds what is the node's, until ctx is done; then it lets go of it.
+func (s *Scheduler) holdShards(ctx context.Context) error {
+	m := &members{s: s, nodes: map[string]bool{}, owners: map[int]string{}, slots: make(chan struct{}, takeovers)}
+	watch, err := s.conn.WatchLeases(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }()
+	m.renew(ctx)
+	renew := time.NewTicker(bus.LeaseRenew)
+	defer renew.Stop()
+	known := false // what there is has been told
+	for {
+		select {
+		case <-ctx.Done():
+			m.leave(ctx)
+			return nil
+		case e, open := <-watch.Updates():
+			if !open {
+				return fmt.Errorf("%w: the watch of the leases ended", job.ErrUnavailable)
+			}
+			if e == nil {
+				known = true
+			} else {
+				m.note(e)
+			}
+		case <-renew.C:
+			m.renew(ctx)
+		}
+		if known {
+			m.assign(ctx)
+		}
+	}
+}
+
+// note takes in a change of the LEASE bucket.
+func (m *members) note(e jetstream.KeyValueEntry) {
+	holder := ""
+	if e.Operation() == jetstream.KeyValuePut {
+		var l bus.Lease
+		if json.Unmarshal(e.Value(), &l) == nil {
+			holder = l.Node
+		}
+	}
+	kind, rest, _ := strings.Cut(e.Key(), ".")
+	switch kind {
+	case "node":
+		if holder != "" {
+			m.nodes[rest] = true
+		} else {
+			delete(m.nodes, rest)
+		}
+	case "shard":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return
+		}
+		if holder != "" {
+			m.owners[n] = holder
+		} else {
+			delete(m.owners, n)
+		}
+	}
+}
+
+// renew keeps the node's lease and those on its shards.
+func (m *members) renew(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bus.LeaseRenew, errors.New("renewing leases took too long"))
+	defer cancel()
+	m.renewSelf(ctx)
+	var g errgroup.Group
+	g.SetLimit(16)
+	for _, o := range m.s.ownerships() {
+		held := o.held()
+		if held == nil {
+			continue
+		}
+		g.Go(func() error {
+			err := held.Renew(ctx)
+			if errors.Is(err, job.ErrStale) || !held.Valid(time.Now()) {
+				o.lose("its lease ended", err)
+			}
+			return nil // one shard's trouble is not another's
+		})
+	}
+	_ = g.Wait()
+}
+
+func (m *members) renewSelf(ctx context.Context) {
+	s := m.s
+	if m.self != nil {
+		err := m.self.Renew(ctx)
+		if errors.Is(err, job.ErrStale) {
+			s.log.Warn("node lease lost", "error", err)
+			m.self = nil
+		}
+		return
+	}
+	host, _ := os.Hostname()
+	info := NodeInfo{Version: s.cfg.Version, Host: host, PID: os.Getpid(), StartedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	held, err := s.conn.AcquireLease(ctx, "node."+s.cfg.Node, s.cfg.Node, info)
+	switch {
+	case errors.Is(err, job.ErrConflict):
+		s.log.Warn("another node has this name, or an earlier life of this one has just ended; waiting for its lease to end")
+	case err != nil:
+		s.log.Warn("node lease not acquired", "error", err)
+	default:
+		m.self = held
+	}
+}
+
+// assign takes free shards that should be the node's, and drops those that should not.
+func (m *members) assign(ctx context.Context) {
+	if m.self == nil || !m.nodes[m.s.cfg.Node] {
+		return // the others do not count on this node yet
+	}
+	nodes := make([]string, 0, len(m.nodes))
+	for n := range m.nodes {
+		nodes = append(nodes, n)
+	}
+	slices.Sort(nodes)
+	for shard := range m.s.conn.Cluster().Shards {
+		mine := preferred(shard, nodes) == m.s.cfg.Node
+		o := m.s.ownership(shard)
+		switch {
+		case mine && o == nil && m.owners[shard] == "":
+			m.own(ctx, shard)
+		case !mine && o != nil:
+			o.cancel() // another node's share: hand over
+		}
+	}
+}
+
+// own begins to own a shard.
+func (m *members) own(ctx context.Context, shard int) {
+	ctx, cancel := context.WithCancel(ctx)
+	o := &ownership{s: m.s, shard: shard, lane: m.s.lanes[shard%len(m.s.lanes)], cancel: cancel, needEvents: make(chan struct{})}
+	m.s.setOwnership(shard, o)
+	m.wg.Go(func() {
+		defer cancel()
+		defer m.s.setOwnership(shard, nil)
+		o.run(ctx, m.slots)
+	})
+}
+
+// leave waits until all shards are given back, then gives up the node's name.
+func (m *members) leave(ctx context.Context) {
+	m.wg.Wait()
+	if m.self == nil {
+		return
+	}
+	// The node's context is done, but others need not wait for the lease to end.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := m.self.Release(ctx); err != nil {
+		m.s.log.Warn("node lease not released", "error", err)
+	}
+}
+
+func (s *Scheduler) ownerships() []*ownership {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*ownership, 0, len(s.owned))
+	for _, o := range s.owned {
+		all = append(all, o)
+	}
+	return all
+}
+
+func (s *Scheduler) ownership(shard int) *ownership {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owned[shard]
+}
+
+func (s *Scheduler) setOwnership(shard int, o *ownership) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o == nil {
+		delete(s.owned, shard)
+	} else {
+		s.owned[shard] = o
+	}
+}

@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/scheduler/shard"
+)
+
+// metrics is what a node counts. Names and units are in docs/operations.md.
+type metrics struct {
+	delay    prometheus.Histogram   // from the due instant to the commit
+	triggers prometheus.Counter     // committed
+	batches  prometheus.Counter     // committed
+	refused  *prometheus.CounterVec // commits that had to be repeated, by reason
+	lost     prometheus.Counter     // shards that another owner took, or whose lease ended
+	takeover prometheus.Histogram   // from the lease to readiness
+	unusable prometheus.Counter     // job versions in the bucket that cannot be used
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: "carillon", Name: "dispatch_delay_seconds",
+			Help:    "Time from the instant at which a run was due until its trigger was committed.",
+			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 15, 60, 300},
+		}),
+		triggers: counter("triggers_total", "Triggers committed."),
+		batches:  counter("batches_total", "Commits of a shard."),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "carillon", Name: "batches_repeated_total",
+			Help: "Commits that were not stored at the first try, by reason.",
+		}, []string{"reason"}),
+		lost: counter("shards_lost_total", "Shards that another owner took, or whose lease ended, without being handed over."),
+		takeover: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: "carillon", Name: "takeover_seconds",
+			Help:    "Time from acquiring a shard's lease until it fires.",
+			Buckets: prometheus.ExponentialBuckets(.001, 4, 8),
+		}),
+		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
+	}
+	for _, c := range []prometheus.Collector{m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.unusable} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return m, nil
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "carillon", Name: name, Help: help})
+}
+
+// observe counts a commit at the time it was known.
+func (m *metrics) observe(b *shard.Batch, now time.Time) {
+	m.batches.Inc()
+	m.triggers.Add(float64(b.Triggers))
+	ms := now.UnixMilli()
+	for _, due := range b.Due {
+		m.delay.Observe(float64(max(0, ms-due)) / 1000)
+	}
+}

@@ -1,0 +1,183 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// ownership is one shard's stay with this node, from the wish to own it until its
+// lease is given back.
+type ownership struct {
+	s      *Scheduler
+	shard  int
+	lane   *lane
+	cancel context.CancelFunc
+
+	lease atomic.Pointer[bus.Held] // nil until acquired
+	ready atomic.Bool              // its machine is in the lane
+
+	// Of the lane's goroutine:
+	machine    *shard.Machine
+	waiting    map[job.RunID]*waiter // askers for runs that are not committed yet
+	following  bool                  // needEvents is closed
+	needEvents chan struct{}
+	deleting   bool // deferred items are being deleted
+
+	background sync.WaitGroup // of what the shard has going beside its lane
+}
+
+// held returns the lease, or nil.
+func (o *ownership) held() *bus.Held { return o.lease.Load() }
+
+// valid reports whether the node may still believe to own the shard.
+func (o *ownership) valid(now time.Time) bool {
+	h := o.held()
+	return h != nil && h.Valid(now)
+}
+
+// lose ends the ownership because somebody else has the shard, or may have.
+func (o *ownership) lose(why string, err error) {
+	o.s.log.Warn("shard lost", "shard", o.shard, "reason", why, "error", err)
+	o.s.metrics.lost.Inc()
+	o.cancel()
+}
+
+// run acquires the shard, takes it over, serves it until ctx is done, and gives it
+// back. slots bounds how many are taken over at once.
+func (o *ownership) run(ctx context.Context, slots chan struct{}) {
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	free := func() {
+		if slots != nil {
+			<-slots
+			slots = nil
+		}
+	}
+	defer free()
+	held, err := o.s.conn.AcquireLease(ctx, fmt.Sprintf("shard.%d", o.shard), o.s.cfg.Node, nil)
+	if err != nil {
+		if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
+			o.s.log.Warn("shard not acquired", "shard", o.shard, "error", err)
+		}
+		return
+	}
+	o.lease.Store(held)
+	defer o.release(ctx)
+	began := time.Now()
+	watch, err := o.takeOver(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			o.s.log.Warn("shard not taken over", "shard", o.shard, "error", err)
+		}
+		return
+	}
+	defer func() { _ = watch.Stop() }()
+	if !o.lane.adopt(ctx, o) {
+		return
+	}
+	defer o.lane.abandon(o)
+	free()
+	o.s.metrics.takeover.Observe(time.Since(began).Seconds())
+	o.s.log.Info("shard owned", "shard", o.shard, "epoch", held.Epoch)
+	o.serve(ctx, watch)
+}
+
+// release gives the lease back, so that the next owner need not wait for its end.
+func (o *ownership) release(ctx context.Context) {
+	if !o.valid(time.Now()) {
+		return
+	}
+	// The ownership's context is done, but the next owner waits for this.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := o.held().Release(ctx); err != nil {
+		o.s.log.Warn("shard lease not released", "shard", o.shard, "error", err)
+		return
+	}
+	o.s.log.Info("shard released", "shard", o.shard)
+}
+
+// serve feeds the shard's machine until ctx is done.
+func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return o.feedJobs(ctx, watch) })
+	g.Go(func() error { return o.feedEvents(ctx) })
+	g.Go(func() error { return o.serveRequests(ctx) })
+	if err := g.Wait(); err != nil && ctx.Err() == nil {
+		o.lose("it cannot be served", err)
+	}
+}
+
+// feedJobs tells the machine of each change of its jobs.
+func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, open := <-watch.Updates():
+			if !open {
+				return fmt.Errorf("%w: the watch of the jobs ended", job.ErrUnavailable)
+			}
+			if e == nil {
+				continue
+			}
+			o.lane.post(ctx, func() { o.putEntry(e) })
+		}
+	}
+}
+
+// putEntry takes in an entry of the JOBS bucket: a version, or that a job's versions
+// are gone.
+func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
+	if e.Operation() != jetstream.KeyValuePut {
+		if name, ok := bus.JobOfKey(e.Key()); ok {
+			o.machine.Forget(name)
+		}
+		return
+	}
+	v, err := bus.DecodeJobEntry(e)
+	if err == nil {
+		err = o.machine.PutVersion(&v.Version)
+	}
+	if err != nil {
+		// Something wrote to the bucket that checked less than the API does. The other
+		// jobs go on.
+		o.s.log.Error("job version unusable", "key", e.Key(), "error", err)
+		o.s.metrics.unusable.Inc()
+	}
+}
+
+// feedEvents tells the machine of its runs' events, once it needs them.
+func (o *ownership) feedEvents(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-o.needEvents:
+	}
+	var from uint64
+	if !o.lane.call(ctx, func() { from = o.machine.EventSeq() + 1 }) {
+		return nil
+	}
+	shards := o.s.conn.Cluster().Shards
+	return o.s.conn.Follow(ctx, bus.StreamEvt, fmt.Sprintf("evt.%d.>", o.shard), from, func(m *bus.Stored) {
+		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, shards)
+		if err != nil {
+			return // ingest counts and logs it, once for the cluster
+		}
+		o.lane.post(ctx, func() { o.machine.Event(e, m.Seq, m.At.UnixMilli()) })
+	})
+}

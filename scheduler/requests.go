@@ -1,0 +1,104 @@
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// waiter is somebody who asked for a run and waits for its commit.
+type waiter struct {
+	o       *ownership
+	msgs    []*nats.Msg
+	version int
+}
+
+func (w *waiter) reply(value any, err error) {
+	for _, m := range w.msgs {
+		if err := bus.Respond(m, value, err); err != nil {
+			w.o.s.log.Debug("answer not sent", "subject", m.Subject, "error", err)
+		}
+	}
+}
+
+// serveRequests answers requests about the shard's jobs until ctx is done.
+func (o *ownership) serveRequests(ctx context.Context) error {
+	requests := make(chan *nats.Msg, 256)
+	sub, err := o.s.conn.NC.ChanSubscribe(bus.SubjectCommand(o.shard, "*"), requests)
+	if err != nil {
+		return fmt.Errorf("subscribe to requests: %w", bus.Unavailable(err))
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-requests:
+			o.serveRequest(ctx, m)
+		}
+	}
+}
+
+func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg) {
+	switch m.Subject {
+	case bus.SubjectCommand(o.shard, "trigger"):
+		var r bus.TriggerRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no trigger request: %v", err)})
+			return
+		}
+		o.lane.post(ctx, func() { o.submit(m, r) })
+	case bus.SubjectCommand(o.shard, "cancel"):
+		var r bus.CancelRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no cancel request: %v", err)})
+			return
+		}
+		o.background.Go(func() {
+			reply, err := o.cancelRun(ctx, r)
+			o.respond(m, reply, err)
+		})
+	default:
+		o.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger or cancel", m.Subject)})
+	}
+}
+
+func (o *ownership) refuse(m *nats.Msg, err error) { o.respond(m, nil, err) }
+
+func (o *ownership) respond(m *nats.Msg, value any, err error) {
+	if err := bus.Respond(m, value, err); err != nil {
+		o.s.log.Debug("answer not sent", "subject", m.Subject, "error", err)
+	}
+}
+
+// submit gives a request to the machine. The asker hears when the run is committed.
+func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
+	if w := o.waiting[r.RunID]; w != nil {
+		w.msgs = append(w.msgs, m) // asked again before the first was answered
+		return
+	}
+	version, done, err := o.machine.Submit(r)
+	if err != nil || done {
+		o.respond(m, bus.TriggerReply{RunID: r.RunID, Version: version}, err)
+		return
+	}
+	if o.waiting == nil {
+		o.waiting = map[job.RunID]*waiter{}
+	}
+	o.waiting[r.RunID] = &waiter{o: o, msgs: []*nats.Msg{m}, version: version}
+}
+
+// answer tells the askers for these runs that they are committed.
+func (o *ownership) answer(runs []job.RunID) {
+	for _, id := range runs {
+		if w := o.waiting[id]; w != nil {
+			delete(o.waiting, id)
+			w.reply(bus.TriggerReply{RunID: id, Version: w.version}, nil)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// Config says how a node is to be.
+type Config struct {
+	// Node names the node; no two live nodes may share a name. Defaults to the host's
+	// name and a random number.
+	Node string
+	// Lanes is how many batches the node may have under way at once. Defaults to 2.
+	Lanes int
+	// Version is shown with the node.
+	Version string
+	// Logger defaults to none, Registerer to none.
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+func (c Config) withDefaults() Config {
+	if c.Node == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "node"
+		}
+		c.Node = slug(host) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
+	}
+	if c.Lanes == 0 {
+		c.Lanes = 2
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	return c
+}
+
+// slug makes a token for subjects and keys of a host's name.
+func slug(host string) string {
+	host = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host))
+	return strings.Trim(host[:min(len(host), 40)], "-")
+}
+
+// NodeInfo is what a node says of itself in its lease.
+type NodeInfo struct {
+	Version   string    `json:"version,omitempty"`
+	Host      string    `json:"host"`
+	PID       int       `json:"pid"`
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Scheduler is one node.
+type Scheduler struct {
+	conn    *bus.Conn
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	planner *job.Planner
+	terms   *terms
+	lanes   []*lane
+
+	mu    sync.Mutex
+	owned map[int]*ownership // by shard; being taken over, or in a lane
+}
+
+// New returns a node. conn.Setup must have returned.
+func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
+	cfg = cfg.withDefaults()
+	if err := job.CheckSlug("node", cfg.Node); err != nil {
+		return nil, err
+	}
+	if cfg.Lanes < 1 || cfg.Lanes > 64 {
+		return nil, &job.InvalidError{Field: "lanes", Reason: fmt.Sprintf("%d must be between 1 and 64", cfg.Lanes)}
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scheduler{
+		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{},
+		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
+	}
+	s.terms = newTerms(s)
+	for range cfg.Lanes {
+		s.lanes = append(s.lanes, newLane(s))
+	}
+	return s, nil
+}
+
+// Node returns the node's name.
+func (s *Scheduler) Node() string { return s.cfg.Node }
+
+// Owned returns how many shards the node fires for.
+func (s *Scheduler) Owned() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, o := range s.owned {
+		if o.ready.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// Run schedules until ctx is done, then releases its shards, so that other nodes go
+// on at once. It returns nil after an orderly stop; every goroutine that it started
+// has returned by then.
+func (s *Scheduler) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.terms.follow(ctx) })
+	g.Go(func() error { return s.holdShards(ctx) })
+	g.Go(func() error { return s.setupGroups(ctx) })
+	g.Go(func() error { return s.keepHouse(ctx) })
+	for _, l := range s.lanes {
+		g.Go(func() error { return l.run(ctx) })
+	}
+	return g.Wait()
+}

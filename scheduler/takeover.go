@@ -1,0 +1,129 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// takeOver makes the shard's machine from what is stored: its position, fenced
+// against earlier owners, its jobs, and its deferred items. The watch that it
+// returns goes on with changes of the jobs. ctx ends it, and so does the lease.
+func (o *ownership) takeOver(ctx context.Context) (jetstream.KeyWatcher, error) {
+	if err := o.claim(ctx); err != nil {
+		return nil, err
+	}
+	watch, err := o.s.conn.WatchJobs(ctx, []int{o.shard}, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.load(ctx, watch); err != nil {
+		_ = watch.Stop()
+		return nil, err
+	}
+	return watch, nil
+}
+
+// claim reads the cursor and writes it back under our epoch. From then on an
+// earlier owner's batches are refused, so what is read next stays true.
+func (o *ownership) claim(ctx context.Context) error {
+	for {
+		cursor, seq, err := o.s.readCursor(ctx, o.shard)
+		if err != nil {
+			return err
+		}
+		o.machine = shard.New(shard.Config{
+			Shard: o.shard, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+		}, cursor, seq)
+		batch := o.machine.Claim(time.Now().UnixMilli())
+		lost, err := o.s.commit(ctx, []pending{{o, batch}})
+		if err != nil {
+			return err
+		}
+		if len(lost) == 0 {
+			return nil
+		}
+		// An earlier owner's last batch came in between. It is fenced out next time
+		// round, unless we are the ones who are late.
+		if !o.valid(time.Now()) {
+			return fmt.Errorf("%w: the lease ended before shard %d was claimed", job.ErrStale, o.shard)
+		}
+	}
+}
+
+// readCursor returns the shard's cursor and its sequence. A shard that never had one
+// begins where the cluster was made; one whose cursor is gone, because the stream
+// was, begins at its floor.
+func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64, error) {
+	m, err := s.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(n))
+	if errors.Is(err, bus.ErrNoMessage) {
+		floor, err := s.conn.GetFloor(ctx, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		if floor == nil {
+			floor = &bus.Cursor{Shard: n, Done: s.conn.Cluster().CreatedAt}
+		}
+		floor.Sweep, floor.Released = nil, nil
+		return floor, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	cursor, err := bus.DecodeCursor(m.Header, m.Data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("cursor of shard %d: %w", n, err)
+	}
+	return cursor, m.Seq, nil
+}
+
+// load reads the shard's jobs and deferred items into the machine.
+func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error {
+	// Read before anything that follows from it: events up to here concern no one
+	// unless a deferred item says so.
+	last, err := o.s.conn.LastSeq(ctx, bus.StreamEvt)
+	if err != nil {
+		return err
+	}
+	for loaded := false; !loaded; {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e, open := <-watch.Updates():
+			switch {
+			case !open:
+				return fmt.Errorf("%w: the watch of the jobs ended", job.ErrUnavailable)
+			case e == nil:
+				loaded = true
+			default:
+				o.putEntry(e)
+			}
+		}
+	}
+	items := 0
+	var bad error
+	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *bus.Stored) bool {
+		var d *bus.Deferred
+		if d, bad = bus.DecodeDeferred(m.Header, m.Data); bad != nil {
+			bad = fmt.Errorf("deferred item %d: %w", m.Seq, bad)
+			return false
+		}
+		o.machine.PutDeferred(d, m.Seq)
+		items++
+		return true
+	})
+	if err := errors.Join(err, bad); err != nil {
+		return err
+	}
+	if items == 0 {
+		o.machine.SkipEvents(last)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// terms is what concerns all shards alike: calendars, and the switch for everything.
+// It keeps all versions heard of, for machines that come later.
+type terms struct {
+	s     *Scheduler
+	ready chan struct{} // closed when what was stored at the start is known
+
+	mu        sync.Mutex
+	calendars []*job.CalendarVersion
+	holds     []bus.Hold
+}
+
+func newTerms(s *Scheduler) *terms { return &terms{s: s, ready: make(chan struct{})} }
+
+// follow hears of changes and passes them on to all machines, until ctx is done.
+func (t *terms) follow(ctx context.Context) error {
+	calendars, err := t.s.conn.WatchCalendars(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = calendars.Stop() }()
+	holds, err := t.s.conn.WatchHold(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = holds.Stop() }()
+	var started sync.WaitGroup
+	started.Add(2)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return t.watch(ctx, calendars, started.Done, t.putCalendar) })
+	g.Go(func() error { return t.watch(ctx, holds, started.Done, t.putHold) })
+	g.Go(func() error {
+		started.Wait()
+		close(t.ready)
+		return nil
+	})
+	return g.Wait()
+}
+
+// watch calls put with each entry, and started once: when all that was stored before
+// has been put, or the watch ended before that.
+func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) error {
+	start := sync.OnceFunc(started)
+	defer start()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, open := <-w.Updates():
+			switch {
+			case !open:
+				return fmt.Errorf("%w: the watch of calendars and the switch ended", job.ErrUnavailable)
+			case e == nil:
+				start()
+			case e.Operation() == jetstream.KeyValuePut:
+				put(ctx, e)
+			}
+		}
+	}
+}
+
+func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
+	v, err := bus.DecodeCalendarVersion(e.Value())
+	if err == nil {
+		_, err = v.Compile()
+	}
+	if err != nil {
+		t.s.log.Error("calendar unusable", "calendar", e.Key(), "error", err)
+		return
+	}
+	t.mu.Lock()
+	t.calendars = append(t.calendars, v)
+	t.mu.Unlock()
+	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above
+}
+
+func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
+	h, err := bus.DecodeHold(e.Value())
+	if err != nil {
+		t.s.log.Error("switch for everything unusable", "error", err)
+		return
+	}
+	t.mu.Lock()
+	t.holds = append(t.holds, h)
+	t.mu.Unlock()
+	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
+}
+
+// tell lets every machine hear of a change.
+func (t *terms) tell(ctx context.Context, put func(*shard.Machine)) {
+	for _, l := range t.s.lanes {
+		l.post(ctx, func() {
+			for _, o := range l.shards {
+				put(o.machine)
+			}
+		})
+	}
+}
+
+// apply tells a machine all that is known. Machines pass over what they know.
+func (t *terms) apply(m *shard.Machine) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, v := range t.calendars {
+		_ = m.PutCalendar(v) // it compiled when it was heard of
+	}
+	for _, h := range t.holds {
+		m.PutHold(h)
+	}
+}
