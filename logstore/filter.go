@@ -17,6 +17,7 @@ const (
 	MaxRuns      = 1000
 	DefaultLines = 500
 	MaxLines     = 10000
+	MaxLastRuns  = 100
 )
 
 // RunFilter selects runs. Each field that is set must hold; the zero filter is all.
@@ -128,4 +129,3 @@ func (f *LineFilter) Validate() error {
 	}
 	return nil
 }
-

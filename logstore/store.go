@@ -34,7 +34,7 @@ type Store interface {
 	// counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
 	// LastRuns returns the newest n runs of each job, the newest first. Jobs without
-	// runs are absent. n is from 1 to 100.
+	// runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"carillon/job"
@@ -60,8 +61,8 @@ func (u *Update) Validate() error {
 	switch {
 	case u.At.IsZero():
 		return invalid("at", "is missing")
-	case len(u.Cause) > maxWord:
-		return invalid("cause", "is longer than %d bytes", maxWord)
+	case !slices.Contains(job.Causes, u.Cause):
+		return invalid("cause", "%q must be one of %v", u.Cause, job.Causes)
 	case len(u.Instance) > maxWord:
 		return invalid("instance", "is longer than %d bytes", maxWord)
 	case u.Version < 0 || u.Delivery < 0 || u.Count < 0 || u.LogLines < 0:
@@ -77,23 +78,23 @@ func (u *Update) Validate() error {
 func (u *Update) checkStatus() error {
 	switch u.Kind {
 	case KindStarted, KindProgress:
-		return nil
 	case KindRecorded:
-		switch u.Status {
-		case job.StatusPending, job.StatusQueued, job.StatusSkipped, job.StatusMissed:
-			return nil
-		default:
-			return invalid("status", "%q must be pending, queued, skipped or missed in a record", u.Status)
+		if !slices.Contains(recordedStatuses, u.Status) {
+			return invalid("status", "%q must be one of %v in a record", u.Status, recordedStatuses)
 		}
 	case KindFinished:
 		if !u.Status.Executed() {
 			return invalid("status", "%q must be succeeded, failed, timed_out, cancelled or lost of a finished run", u.Status)
 		}
-		return nil
+	case KindLate:
+		fallthrough
 	default:
 		return invalid("kind", "%q must be recorded, started, progress or finished", u.Kind)
 	}
+	return nil
 }
+
+var recordedStatuses = []job.Status{job.StatusPending, job.StatusQueued, job.StatusSkipped, job.StatusMissed}
 
 func checkIdentity(id job.RunID, name job.Name, attempt int) error {
 	if _, err := job.ParseRunID(string(id)); err != nil {

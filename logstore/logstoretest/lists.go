@@ -1,0 +1,280 @@
+package logstoretest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// walk reads all pages of a filter.
+func walk(t *testing.T, s logstore.Store, f logstore.RunFilter, each func(page int)) []logstore.Run {
+	t.Helper()
+	var all []logstore.Run
+	for n := 0; ; n++ {
+		page := list(t, s, f)
+		all = append(all, page.Runs...)
+		if page.Next == "" {
+			return all
+		}
+		if len(page.Runs) != f.Limit {
+			t.Fatalf("page %d has %d runs, and is not the last; want %d", n, len(page.Runs), f.Limit)
+		}
+		f.Cursor = page.Next
+		if each != nil {
+			each(n)
+		}
+	}
+}
+
+func wantNewestFirst(t *testing.T, runs []logstore.Run) {
+	t.Helper()
+	for i := 1; i < len(runs); i++ {
+		a, b := runs[i-1], runs[i]
+		if a.RunID < b.RunID || a.RunID == b.RunID && a.Attempt <= b.Attempt || a.FireTime.Before(b.FireTime) {
+			t.Fatalf("run %s/%d of %v comes before %s/%d of %v", a.RunID, a.Attempt, a.FireTime, b.RunID, b.Attempt, b.FireTime)
+		}
+	}
+}
+
+func pagesAtDepth(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	const runs = 3000
+	var updates []logstore.Update
+	ofTwoJobs := 0
+	for i := range runs {
+		// Ten jobs fire at each instant; one run in seven has a second attempt.
+		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", i%10))).at(epoch.Add(time.Duration(i/10) * time.Second))
+		updates = append(updates, r.recorded(job.StatusPending))
+		if i%7 == 0 {
+			updates = append(updates, r.try(2).started("worker-1", 1, ms(10)))
+		}
+	}
+	for _, u := range updates {
+		if u.Job == "billing/job-3" || u.Job == "billing/job-4" {
+			ofTwoJobs++
+		}
+	}
+	w.runs(t, updates...)
+	for _, limit := range []int{1, 7, 100, 1000} {
+		filter := logstore.RunFilter{Limit: limit}
+		if limit == 1 {
+			filter.To = epoch.Add(3 * time.Second)
+		}
+		got := walk(t, s, filter, nil)
+		want := len(updates)
+		if limit == 1 {
+			want = 30 + 5
+		}
+		if len(got) != want {
+			t.Errorf("pages of %d hold %d runs; want %d", limit, len(got), want)
+		}
+		wantNewestFirst(t, got)
+	}
+	got := walk(t, s, logstore.RunFilter{Jobs: []job.Name{"billing/job-3", "billing/job-4"}, Limit: 20}, nil)
+	if len(got) != ofTwoJobs {
+		t.Errorf("pages of two jobs hold %d runs; want %d", len(got), ofTwoJobs)
+	}
+	wantNewestFirst(t, got)
+}
+
+func pagesWhileWriting(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	fire := func(minute int) {
+		w.runs(t, newRun().at(epoch.Add(time.Duration(minute)*time.Minute)).recorded(job.StatusPending))
+	}
+	for minute := range 30 {
+		fire(minute)
+	}
+	got := walk(t, s, logstore.RunFilter{Limit: 10}, func(page int) { fire(30 + page) })
+	if len(got) != 30 {
+		t.Errorf("pages hold %d runs; want the 30 that were there at first", len(got))
+	}
+	wantNewestFirst(t, got)
+}
+
+func filters(t *testing.T, s logstore.Store) {
+	day := newRun().of("billing/day")
+	write(t, s, day.at(epoch).finished(job.StatusSucceeded, "worker-1", ms(20)))
+	write(t, s, day.at(epoch.Add(time.Hour)).finished(job.StatusFailed, "worker-2", ms(20)))
+	write(t, s, day.ofVersion(4).at(epoch.Add(2*time.Hour)).recorded(job.StatusPending))
+	manual := day.at(epoch.Add(3*time.Hour)).finished(job.StatusFailed, "worker-1", ms(20))
+	manual.Cause = job.CauseManual
+	write(t, s, manual)
+	write(t, s, newRun().of("billing/week").at(epoch.Add(4*time.Hour)).recorded(job.StatusMissed))
+	write(t, s, newRun().of("bill/day").at(epoch.Add(5*time.Hour)).started("worker-3", 1, ms(20)))
+
+	want := func(filter logstore.RunFilter, hours ...int) {
+		t.Helper()
+		got := []int{}
+		for _, r := range list(t, s, filter).Runs {
+			got = append(got, int(r.FireTime.Sub(epoch).Hours()))
+		}
+		if diff := cmp.Diff(append([]int{}, hours...), got); diff != "" {
+			t.Errorf("filter %+v differs (-want +got):\n%s", filter, diff)
+		}
+	}
+	want(logstore.RunFilter{}, 5, 4, 3, 2, 1, 0)
+	want(logstore.RunFilter{Jobs: []job.Name{"billing/day"}}, 3, 2, 1, 0)
+	want(logstore.RunFilter{Jobs: []job.Name{"billing/week", "bill/day", "billing/week"}}, 5, 4)
+	want(logstore.RunFilter{Jobs: []job.Name{"billing/unknown"}})
+	want(logstore.RunFilter{Group: "billing"}, 4, 3, 2, 1, 0)
+	want(logstore.RunFilter{Group: "bill"}, 5)
+	want(logstore.RunFilter{Group: "unknown"})
+	want(logstore.RunFilter{Group: "bill", Jobs: []job.Name{"billing/day"}})
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusFailed}}, 3, 1)
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusSucceeded}}, 0)
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusSucceeded, job.StatusMissed}}, 4, 0)
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusPending, job.StatusRunning, job.StatusFailed}}, 5, 3, 2, 1)
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusFailed}, Jobs: []job.Name{"billing/day"}, Instance: "worker-1"}, 3)
+	want(logstore.RunFilter{Causes: []job.Cause{job.CauseManual}}, 3)
+	want(logstore.RunFilter{Causes: []job.Cause{job.CauseManual, job.CauseSchedule}, Version: 4}, 2)
+	want(logstore.RunFilter{Instance: "worker-1"}, 3, 0)
+	want(logstore.RunFilter{Version: 4}, 2)
+	want(logstore.RunFilter{From: epoch.Add(time.Hour), To: epoch.Add(3 * time.Hour)}, 2, 1)
+	want(logstore.RunFilter{From: epoch.Add(time.Hour + 1)}, 5, 4, 3, 2)
+	want(logstore.RunFilter{To: epoch})
+	want(logstore.RunFilter{Jobs: []job.Name{"billing/day"}, From: epoch.Add(2 * time.Hour)}, 3, 2)
+	want(logstore.RunFilter{Limit: 2}, 5, 4)
+}
+
+func counts(t *testing.T, s logstore.Store) {
+	missed := newRun().recorded(job.StatusMissed)
+	missed.Count, missed.Until = 12, epoch.Add(11*time.Minute)
+	write(t, s, missed)
+	hour := func(n int) run { return newRun().at(epoch.Add(time.Duration(n) * time.Hour)) }
+	write(t, s, hour(1).finished(job.StatusSucceeded, "worker-1", ms(20)), hour(2).finished(job.StatusSucceeded, "worker-1", ms(20)))
+	write(t, s, hour(3).of("bill/day").finished(job.StatusFailed, "worker-1", ms(20)), hour(4).recorded(job.StatusPending))
+	want := func(filter logstore.RunFilter, want map[job.Status]int) {
+		t.Helper()
+		got, err := s.Counts(t.Context(), filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("counts of %+v differ (-want +got):\n%s", filter, diff)
+		}
+	}
+	want(logstore.RunFilter{}, map[job.Status]int{job.StatusMissed: 12, job.StatusSucceeded: 2, job.StatusFailed: 1, job.StatusPending: 1})
+	want(logstore.RunFilter{Limit: 1}, map[job.Status]int{job.StatusMissed: 12, job.StatusSucceeded: 2, job.StatusFailed: 1, job.StatusPending: 1})
+	want(logstore.RunFilter{Group: "billing", From: epoch.Add(2 * time.Hour)}, map[job.Status]int{job.StatusSucceeded: 1, job.StatusPending: 1})
+	want(logstore.RunFilter{Statuses: []job.Status{job.StatusFailed, job.StatusMissed}}, map[job.Status]int{job.StatusMissed: 12, job.StatusFailed: 1})
+	want(logstore.RunFilter{Jobs: []job.Name{"billing/unknown"}}, map[job.Status]int{})
+}
+
+func lastRuns(t *testing.T, s logstore.Store) {
+	for i := range 30 {
+		r := newRun().at(epoch.Add(time.Duration(i) * time.Minute))
+		write(t, s, r.recorded(job.StatusPending))
+		if i < 3 {
+			write(t, s, r.of("billing/rare").finished(job.StatusSucceeded, "worker-1", ms(20)))
+		}
+	}
+	last, err := s.LastRuns(t.Context(), []job.Name{report, "billing/rare", "billing/never"}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(last) != 2 || len(last[report]) != 5 || len(last["billing/rare"]) != 3 {
+		t.Fatalf("there are %d jobs, with %d and %d runs; want 2, 5 and 3", len(last), len(last[report]), len(last["billing/rare"]))
+	}
+	for name, runs := range last {
+		wantNewestFirst(t, runs)
+		if runs[0].Job != name {
+			t.Errorf("a run of %s is listed for %s", runs[0].Job, name)
+		}
+	}
+	if got := last[report][0].FireTime; !got.Equal(epoch.Add(29 * time.Minute)) {
+		t.Errorf("the newest is of %v", got)
+	}
+	_, err = s.LastRuns(t.Context(), []job.Name{report}, 0)
+	wantInvalid(t, err, "n")
+	_, err = s.LastRuns(t.Context(), []job.Name{report}, logstore.MaxLastRuns+1)
+	wantInvalid(t, err, "n")
+}
+
+func invalidFilters(t *testing.T, s logstore.Store) {
+	refuse := func(field string, filter logstore.RunFilter) {
+		t.Helper()
+		_, err := s.Runs(t.Context(), filter)
+		wantInvalid(t, err, field)
+	}
+	refuse("job", logstore.RunFilter{Jobs: []job.Name{"x' OR 1=1"}})
+	refuse("group", logstore.RunFilter{Group: "A B"})
+	refuse("status", logstore.RunFilter{Statuses: []job.Status{"dead"}})
+	refuse("cause", logstore.RunFilter{Causes: []job.Cause{"whim"}})
+	refuse("to", logstore.RunFilter{From: epoch, To: epoch.Add(-1)})
+	refuse("limit", logstore.RunFilter{Limit: -1})
+	refuse("limit", logstore.RunFilter{Limit: logstore.MaxRuns + 1})
+	refuse("version", logstore.RunFilter{Version: -1})
+	refuse("cursor", logstore.RunFilter{Cursor: "next"})
+	_, err := s.Counts(t.Context(), logstore.RunFilter{Group: "A B"})
+	wantInvalid(t, err, "group")
+}
+
+func stats(t *testing.T, s logstore.Store) {
+	empty, err := s.Stats(t.Context())
+	if err != nil || !empty.OldestRun.IsZero() {
+		t.Errorf("an empty store has %+v and %v", empty, err)
+	}
+	write(t, s, newRun().at(epoch.Add(time.Hour)).recorded(job.StatusPending), newRun().recorded(job.StatusPending))
+	got, err := s.Stats(t.Context())
+	if err != nil || !got.OldestRun.Equal(epoch) || got.Bytes <= 0 {
+		t.Errorf("stats are %+v and %v; want the oldest run at %v, and some bytes", got, err, epoch)
+	}
+}
+
+func sideBySide(t *testing.T, s logstore.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				page, err := s.Runs(ctx, logstore.RunFilter{Limit: 100, Group: "billing"})
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("read beside writers: %v", err)
+					return
+				}
+				wantNewestFirstIn(t, page.Runs)
+			}
+		})
+	}
+	var writers sync.WaitGroup
+	for n := range 2 {
+		writers.Go(func() {
+			for i := range 20 {
+				var updates []logstore.Update
+				for k := range 50 {
+					updates = append(updates, newRun().of(job.Name(fmt.Sprintf("billing/job-%d", k))).at(epoch.Add(time.Duration(i)*time.Second)).recorded(job.StatusPending))
+				}
+				if err := s.WriteRuns(t.Context(), fmt.Sprintf("TEST:%d-%d", n, i), updates); err != nil {
+					t.Errorf("write beside readers: %v", err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	cancel()
+	readers.Wait()
+	if got := len(walk(t, s, logstore.RunFilter{Limit: 500}, nil)); got != 1000 {
+		t.Errorf("there are %d runs; want 1000", got)
+	}
+}
+
+// wantNewestFirstIn is wantNewestFirst for goroutines that may not end the test.
+func wantNewestFirstIn(t *testing.T, runs []logstore.Run) {
+	t.Helper()
+	for i := 1; i < len(runs); i++ {
+		if runs[i-1].RunID <= runs[i].RunID {
+			t.Errorf("run %s comes before %s", runs[i-1].RunID, runs[i].RunID)
+			return
+		}
+	}
+}

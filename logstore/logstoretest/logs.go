@@ -1,0 +1,216 @@
+package logstoretest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// logOf returns lines from to to of a run, inclusive.
+func logOf(r run, from, to int) []logstore.Line {
+	var all []logstore.Line
+	for seq := from; seq <= to; seq++ {
+		level := "info"
+		if seq%10 == 0 {
+			level = "error"
+		}
+		all = append(all, logstore.Line{
+			RunID: r.id(), Job: r.job, Attempt: r.attempt, Seq: int64(seq), At: r.fire.Add(ms(seq)),
+			Level: level, Output: "stdout", Text: fmt.Sprintf("line %d of a log that says something", seq),
+		})
+	}
+	return all
+}
+
+func wantLines(t *testing.T, s logstore.Store, filter logstore.LineFilter, want []logstore.Line) {
+	t.Helper()
+	got, err := s.Lines(t.Context(), filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) == 0 && len(got) == 0 {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines of %+v differ (-want +got):\n%s", filter, diff)
+	}
+}
+
+func lines(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	for from := 1; from < 3000; from += 300 {
+		w.lines(t, slices.Concat(logOf(r, from, from+299), logOf(r.of("billing/other"), from, from+9), logOf(r.try(2), from, from+9))...)
+	}
+	all := logstore.LineFilter{RunID: r.id(), Attempt: 1}
+	want := func(change func(*logstore.LineFilter), from, to int) {
+		t.Helper()
+		filter := all
+		change(&filter)
+		wantLines(t, s, filter, logOf(r, from, to))
+	}
+	want(func(*logstore.LineFilter) {}, 1, logstore.DefaultLines)
+	want(func(f *logstore.LineFilter) { f.Limit = 10000 }, 1, 3000)
+	want(func(f *logstore.LineFilter) { f.Limit = 1 }, 1, 1)
+	want(func(f *logstore.LineFilter) { f.FromSeq, f.Limit = 1234, 100 }, 1234, 1333)
+	want(func(f *logstore.LineFilter) { f.FromSeq, f.ToSeq = 299, 302 }, 299, 302)
+	want(func(f *logstore.LineFilter) { f.FromSeq = 2990 }, 2990, 3000)
+	want(func(f *logstore.LineFilter) { f.FromSeq = 3001 }, 1, 0)
+	want(func(f *logstore.LineFilter) { f.Tail, f.Limit = true, 1 }, 3000, 3000)
+	want(func(f *logstore.LineFilter) { f.Tail, f.Limit = true, 700 }, 2301, 3000)
+	want(func(f *logstore.LineFilter) { f.Tail, f.Limit, f.ToSeq = true, 5, 1500 }, 1496, 1500)
+	want(func(f *logstore.LineFilter) { f.Tail, f.Limit, f.FromSeq = true, 500, 2995 }, 2995, 3000)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 2, Limit: 3}, logOf(r.try(2), 1, 3))
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 3}, nil)
+}
+
+func linesTwice(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	w.lines(t, logOf(r, 1, 10)...)
+	w.lines(t, logOf(r, 1, 10)...)
+	other := logOf(r, 5, 20)
+	for i := range other[:6] {
+		other[i].Text = "another text, which came later"
+	}
+	w.lines(t, other...)
+	w.lines(t, append(logOf(r, 21, 25), logOf(r, 21, 25)...)...)
+	filter := logstore.LineFilter{RunID: r.id(), Attempt: 1}
+	wantLines(t, s, filter, logOf(r, 1, 25))
+	filter.Tail, filter.Limit = true, 18
+	wantLines(t, s, filter, logOf(r, 8, 25))
+	filter.FromSeq, filter.ToSeq, filter.Tail, filter.Limit = 7, 12, false, 3
+	wantLines(t, s, filter, logOf(r, 7, 9))
+}
+
+func linesInAnyCut(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	w.lines(t, logOf(r, 400, 900)...)
+	w.lines(t, slices.Concat(logOf(r, 901, 905), logOf(r, 1, 399))...)
+	w.lines(t, slices.Concat(logOf(r, 910, 920), logOf(r, 930, 930))...) // with gaps
+	w.lines(t, logOf(r, 350, 906)...)
+	reversed := logOf(r, 940, 950)
+	slices.Reverse(reversed)
+	w.lines(t, reversed...)
+	want := slices.Concat(logOf(r, 1, 906), logOf(r, 910, 920), logOf(r, 930, 930), logOf(r, 940, 950))
+	filter := logstore.LineFilter{RunID: r.id(), Attempt: 1, Limit: 5000}
+	wantLines(t, s, filter, want)
+	for _, limit := range []int{1, 20, 300, 600, 928} {
+		filter.Limit = limit
+		wantLines(t, s, filter, want[:limit])
+		filter.Tail = true
+		wantLines(t, s, filter, want[len(want)-limit:])
+		filter.Tail = false
+	}
+}
+
+func linesByLevel(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	w.lines(t, logOf(r, 1, 2000)...)
+	var errs []logstore.Line
+	for _, l := range logOf(r, 1, 2000) {
+		if l.Level == "error" {
+			errs = append(errs, l)
+		}
+	}
+	filter := logstore.LineFilter{RunID: r.id(), Attempt: 1, Levels: []string{"warn", "error"}, Limit: 150}
+	wantLines(t, s, filter, errs[:150])
+	filter.Tail = true
+	wantLines(t, s, filter, errs[50:])
+	filter.Levels = []string{"debug"}
+	wantLines(t, s, filter, nil)
+}
+
+func lineTexts(t *testing.T, s logstore.Store) {
+	r := newRun()
+	lines := logOf(r, 1, 6)
+	lines[0].Text = ""
+	lines[1].Text = strings.Repeat("x", 32<<10)
+	lines[2].Text = "日本語 \x00 \t ' \" \\ \u2028 🎉 \x1b[31mred"
+	lines[3].Level, lines[3].Output = "fatal", "journal"
+	lines[4].At = lines[3].At.Add(-time.Hour) // a clock that steps back
+	lines[5].Text = strings.Repeat("日本", 16<<9)
+	w := &writes{store: s}
+	w.lines(t, lines...)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 1}, lines)
+}
+
+func invalidLines(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	refuse := func(field string, change func(*logstore.Line)) {
+		t.Helper()
+		lines := logOf(newRun(), 1, 2)
+		change(&lines[1])
+		wantInvalid(t, s.WriteLines(t.Context(), w.token(), lines), field)
+	}
+	refuse("run_id", func(l *logstore.Line) { l.RunID = "1234" })
+	refuse("job", func(l *logstore.Line) { l.Job = "nogroup" })
+	refuse("attempt", func(l *logstore.Line) { l.Attempt = 0 })
+	refuse("seq", func(l *logstore.Line) { l.Seq = 0 })
+	refuse("at", func(l *logstore.Line) { l.At = time.Time{} })
+	refuse("level", func(l *logstore.Line) { l.Level = strings.Repeat("x", 300) })
+	wantLines(t, s, logstore.LineFilter{RunID: newRun().id(), Attempt: 1}, nil)
+
+	refuseFilter := func(field string, f logstore.LineFilter) {
+		t.Helper()
+		_, err := s.Lines(t.Context(), f)
+		wantInvalid(t, err, field)
+	}
+	id := newRun().id()
+	refuseFilter("run_id", logstore.LineFilter{RunID: "1234", Attempt: 1})
+	refuseFilter("attempt", logstore.LineFilter{RunID: id})
+	refuseFilter("from_seq", logstore.LineFilter{RunID: id, Attempt: 1, FromSeq: -1})
+	refuseFilter("to_seq", logstore.LineFilter{RunID: id, Attempt: 1, FromSeq: 5, ToSeq: 4})
+	refuseFilter("limit", logstore.LineFilter{RunID: id, Attempt: 1, Limit: logstore.MaxLines + 1})
+}
+
+func trim(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	at := func(hour int) run { return newRun().at(epoch.Add(time.Duration(hour) * time.Hour)) }
+	var updates []logstore.Update
+	for minute := range 2500 {
+		updates = append(updates, newRun().of("billing/minute").at(epoch.Add(-time.Duration(minute+1)*time.Minute)).recorded(job.StatusPending))
+	}
+	for hour := range 4 {
+		updates = append(updates, at(hour).started("worker-1", 1, ms(10)), at(hour).finished(job.StatusFailed, "worker-1", ms(20)))
+	}
+	w.runs(t, updates...)
+	for hour := range 4 {
+		w.lines(t, logOf(at(hour), 1, 3)...)
+	}
+
+	if trimmed, err := s.Trim(t.Context(), time.Time{}, time.Time{}); err != nil || trimmed != (logstore.Trimmed{}) {
+		t.Errorf("a trim of nothing deleted %+v, with %v", trimmed, err)
+	}
+	trimmed, err := s.Trim(t.Context(), epoch.Add(time.Hour), epoch.Add(2*time.Hour))
+	if err != nil || trimmed != (logstore.Trimmed{Runs: 2501, Lines: 6}) {
+		t.Errorf("trim deleted %+v, with %v; want 2501 runs and 6 lines", trimmed, err)
+	}
+	left := list(t, s, logstore.RunFilter{}).Runs
+	if len(left) != 3 || !left[2].FireTime.Equal(epoch.Add(time.Hour)) {
+		t.Errorf("%d runs are left; want 3, from 1 h on", len(left))
+	}
+	if got := len(timeline(t, s, at(1))); got != 3 {
+		t.Errorf("the oldest run that is left has %d changes; want 3", got)
+	}
+	for hour := range 4 {
+		var want []logstore.Line
+		if hour >= 2 {
+			want = logOf(at(hour), 1, 3)
+		}
+		wantLines(t, s, logstore.LineFilter{RunID: at(hour).id(), Attempt: 1}, want)
+	}
+
+	// What comes back from the bus begins anew.
+	write(t, s, at(0).recorded(job.StatusPending))
+	wantTimeline(t, s, at(0), "1: +5ms recorded pending")
+}

@@ -1,0 +1,52 @@
+package logstoretest
+
+import (
+	"testing"
+
+	"carillon/logstore"
+)
+
+// Run shows that the stores that open returns keep the contract of
+// [logstore.Store]. open returns an empty store and closes it when its test ends.
+func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, logstore.Store)
+	}{
+		{"a run goes from its record to its end", runGoesFromRecordToEnd},
+		{"records and events may come in any order", anyOrder},
+		{"repeats change nothing", repeatsChangeNothing},
+		{"one write may hold a whole run", wholeRunInOneWrite},
+		{"the first end stays and another is kept as late", firstEndStays},
+		{"a repeat of the end is not late", repeatedEndIsNotLate},
+		{"a redelivered attempt shows its new instance", redelivery},
+		{"an end that the owner reports keeps the instance", ownerReportsEnd},
+		{"several fires with one fate are one run", severalFires},
+		{"a queued run is committed when it is released", queuedRun},
+		{"progress shows the newest and is thinned", progress},
+		{"attempts are listed newest first", attempts},
+		{"an end has all that the executor said", endDetails},
+		{"an update that is not valid is refused with its batch", invalidUpdates},
+		{"an unknown run is not found", unknownRun},
+
+		{"pages hold each run once at any depth", pagesAtDepth},
+		{"pages hold while runs are written", pagesWhileWriting},
+		{"filters select and combine", filters},
+		{"counts count fires", counts},
+		{"last runs are per job", lastRuns},
+		{"a filter that is not valid is refused", invalidFilters},
+
+		{"lines are read in ranges and tails", lines},
+		{"lines that arrive twice are kept once", linesTwice},
+		{"lines arrive in any cut and order", linesInAnyCut},
+		{"lines are selected by level", linesByLevel},
+		{"lines keep any text", lineTexts},
+		{"lines that are not valid are refused with their batch", invalidLines},
+
+		{"trim deletes what is older and nothing else", trim},
+		{"stats tell the oldest run", stats},
+		{"writers and readers work side by side", sideBySide},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+	}
+}

@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// maxLegs bounds how many jobs are looked up one by one; SQLite allows 500 parts.
+const maxLegs = 200
+
+// query is a filter as SQL. A list is merged from legs that each read one index in
+// the order of the list, so that a page costs what it shows, at any depth.
+type query struct {
+	legs  []string // FROM and the condition that its index serves
+	where string   // further conditions, each beginning with AND
+	args  []any    // of where
+	empty bool     // nothing can match
+}
+
+// newQuery expects a filter that was validated.
+func newQuery(f logstore.RunFilter, jobs *dictionary) query {
+	var q query
+	ids, byJob := selectJobs(f, jobs)
+	if byJob && len(ids) == 0 {
+		return query{empty: true}
+	}
+	switch {
+	// Everything but success is rare, unless one asks for it by job and time.
+	case len(f.Statuses) > 0 && !slices.Contains(f.Statuses, job.StatusSucceeded):
+		for _, code := range codesOf(f.Statuses, statusCodes) {
+			q.legs = append(q.legs, "runs INDEXED BY runs_by_status WHERE status <> 10 AND status = "+code)
+		}
+	case byJob && len(ids) <= maxLegs:
+		for _, id := range ids {
+			q.legs = append(q.legs, "runs INDEXED BY runs_by_job WHERE job = "+strconv.FormatInt(id, 10))
+		}
+	default:
+		q.legs = []string{"runs NOT INDEXED WHERE true"}
+	}
+	// The plus keeps the planner from other indexes.
+	if byJob {
+		q.and("+job IN (" + join(ids) + ")")
+	}
+	if len(f.Statuses) > 0 {
+		q.and("+status IN (" + strings.Join(codesOf(f.Statuses, statusCodes), ",") + ")")
+	}
+	if len(f.Causes) > 0 {
+		q.and("cause IN (" + strings.Join(codesOf(f.Causes, causeCodes), ",") + ")")
+	}
+	if f.Instance != "" {
+		q.and("instance = ?", f.Instance)
+	}
+	if f.Version != 0 {
+		q.and("version = ?", f.Version)
+	}
+	if !f.From.IsZero() {
+		q.and("run_id >= ?", idAt(f.From))
+	}
+	if !f.To.IsZero() {
+		q.and("run_id < ?", idAt(f.To))
+	}
+	return q
+}
+
+func (q *query) and(condition string, args ...any) {
+	q.where += " AND " + condition
+	q.args = append(q.args, args...)
+}
+
+// newest returns the statement for the first limit runs in the order of lists.
+func (q *query) newest(limit int) (string, []any) {
+	const order = " ORDER BY run_id DESC, attempt DESC LIMIT "
+	n := strconv.Itoa(limit)
+	legs := make([]string, len(q.legs))
+	var args []any
+	for i, leg := range q.legs {
+		legs[i] = "SELECT * FROM (SELECT run_id, attempt FROM " + leg + q.where + order + n + ")"
+		args = append(args, q.args...)
+	}
+	keys := strings.Join(legs, " UNION ALL ") + order + n
+	return "SELECT " + listColumns + " FROM (" + keys + ") JOIN runs USING (run_id, attempt) ORDER BY run_id DESC, attempt DESC", args
+}
+
+// counts returns the statement for the number of fires by status.
+func (q *query) counts() (string, []any) {
+	parts := make([]string, len(q.legs))
+	var args []any
+	for i, leg := range q.legs {
+		parts[i] = "SELECT status, sum(count) AS fires FROM " + leg + q.where + " GROUP BY status"
+		args = append(args, q.args...)
+	}
+	return "SELECT status, sum(fires) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY status", args
+}
+
+// selectJobs returns the numbers of the jobs that f allows. any is false when it
+// allows all of them.
+func selectJobs(f logstore.RunFilter, jobs *dictionary) (ids []int64, limited bool) {
+	switch {
+	case len(f.Jobs) > 0:
+		for _, name := range f.Jobs {
+			id, ok := jobs.id(name)
+			if ok && (f.Group == "" || name.Group() == f.Group) {
+				ids = append(ids, id)
+			}
+		}
+		slices.Sort(ids)
+		return slices.Compact(ids), true
+	case f.Group != "":
+		return jobs.group(f.Group), true
+	}
+	return nil, false
+}
+
+func codesOf[K comparable](words []K, codes map[K]int64) []string {
+	numbers := make([]int64, len(words))
+	for i, word := range words {
+		numbers[i] = codes[word]
+	}
+	slices.Sort(numbers)
+	return strings.Split(join(slices.Compact(numbers)), ",")
+}
+
+func join(numbers []int64) string {
+	var b []byte
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(b)
+}

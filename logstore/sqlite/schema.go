@@ -1,0 +1,38 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+
+	"carillon/job"
+)
+
+//go:embed schema.sql
+var schemaV1 string
+
+// migrations lead from each version of the schema to the next: the first makes a
+// new file version 1. Those that were released never change.
+var migrations = []string{schemaV1}
+
+// migrate brings the file up to date. A file of a newer program is refused and left
+// as it is.
+func migrate(ctx context.Context, conn *sql.Conn, path string) error {
+	var version int
+	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("read schema version of %s: %w", path, err)
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w: the log store %s has schema version %d, and this program understands up to %d; use the newer program, or another file",
+			job.ErrInvalid, path, version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		script := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[version], version+1)
+		if _, err := conn.ExecContext(ctx, script); err != nil {
+			_, _ = conn.ExecContext(ctx, "ROLLBACK")
+			return fmt.Errorf("bring log store %s to schema version %d: %w", path, version+1, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "modernc.org/sqlite" // registers the driver
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// readers is how many queries run at once; more wait.
+const readers = 4
+
+// Store is a log store in a file. It is safe for concurrent use.
+type Store struct {
+	path    string
+	reads   *sql.DB
+	writeDB *sql.DB
+
+	writing sync.Mutex // guards writer: SQLite has one writer at a time
+	writer  *writer
+
+	jobs *dictionary
+}
+
+var _ logstore.Store = (*Store)(nil)
+
+// Open opens the store in the file at path, and makes it, with its folder, when
+// there is none. The error is job.ErrInvalid for a file of a newer program.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, fmt.Errorf("make folder of log store: %w", err)
+	}
+	s := &Store{path: path, jobs: newDictionary()}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	var err error
+	// A checkpoint every 8 MB of log writes each hot page once instead of with every
+	// transaction; a cache of 64 MB holds them in between.
+	if s.writeDB, err = open(s.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(2000)"); err != nil {
+		return err
+	}
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("open log store %s: %w", s.path, err)
+	}
+	if err = migrate(ctx, conn, s.path); err == nil {
+		err = s.jobs.load(ctx, conn)
+	}
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	s.writer = &writer{conn: conn, jobs: s.jobs, stmts: map[string]*sql.Stmt{}}
+	s.reads, err = open(s.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)")
+	return err
+}
+
+func open(path string, conns int, pragmas ...string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+url.Values{"_pragma": pragmas}.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open log store %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// Close implements [logstore.Store].
+func (s *Store) Close() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	var errs []error
+	if s.reads != nil {
+		errs = append(errs, s.reads.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+		s.writer = nil
+	}
+	if s.writeDB != nil {
+		errs = append(errs, s.writeDB.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close log store %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// write calls f in a transaction that is committed if f returns nil. One that has
+// begun is not cut short: it takes a fraction of a second, and to repeat it would
+// cost more.
+func (s *Store) write(ctx context.Context, f func(ctx context.Context, w *writer) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.writer == nil {
+		return fmt.Errorf("%w: the log store is closed", job.ErrUnavailable)
+	}
+	return s.writer.transact(context.WithoutCancel(ctx), f)
+}
+
+// Stats implements [logstore.Store].
+func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
+	var stats logstore.Stats
+	for _, suffix := range []string{"", "-wal"} {
+		info, err := os.Stat(s.path + suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return stats, fmt.Errorf("measure log store: %w", err)
+		}
+		if err == nil {
+			stats.Bytes += info.Size()
+		}
+	}
+	var id []byte
+	if err := s.reads.QueryRowContext(ctx, "SELECT min(run_id) FROM runs").Scan(&id); err != nil {
+		return stats, fmt.Errorf("read oldest run: %w", err)
+	}
+	if id != nil {
+		stats.OldestRun = unpackID(id).Time()
+	}
+	return stats, nil
+}

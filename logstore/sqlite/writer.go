@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"carillon/job"
+)
+
+// writer is the connection that writes. One goroutine uses it at a time.
+type writer struct {
+	conn  *sql.Conn
+	jobs  *dictionary
+	stmts map[string]*sql.Stmt
+	args  []any
+	// fresh are jobs that the current transaction has numbered. Others learn of them
+	// when it is committed.
+	fresh map[job.Name]int64
+}
+
+func (w *writer) close() error {
+	for _, stmt := range w.stmts {
+		_ = stmt.Close()
+	}
+	return w.conn.Close()
+}
+
+func (w *writer) transact(ctx context.Context, f func(context.Context, *writer) error) error {
+	w.fresh = map[job.Name]int64{}
+	if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin write: %w", err)
+	}
+	err := f(ctx, w)
+	if err == nil {
+		if _, err = w.exec(ctx, "COMMIT"); err != nil {
+			err = fmt.Errorf("commit write: %w", err)
+		}
+	}
+	if err != nil {
+		_, undoErr := w.exec(ctx, "ROLLBACK") // an error here means that SQLite had done so
+		return errors.Join(err, ignoreNoTransaction(undoErr))
+	}
+	for name, id := range w.fresh {
+		w.jobs.add(name, id)
+	}
+	return nil
+}
+
+func ignoreNoTransaction(err error) error {
+	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
+		return nil
+	}
+	return err
+}
+
+func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := w.stmts[query]; ok {
+		return stmt, nil
+	}
+	stmt, err := w.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare statement: %w", err)
+	}
+	w.stmts[query] = stmt
+	return stmt, nil
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	stmt, err := w.stmt(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// job returns the number of a job, and gives it one if it has none.
+func (w *writer) job(ctx context.Context, name job.Name) (int64, error) {
+	if id, ok := w.jobs.id(name); ok {
+		return id, nil
+	}
+	if id, ok := w.fresh[name]; ok {
+		return id, nil
+	}
+	stmt, err := w.stmt(ctx, "INSERT INTO jobs (name) VALUES (?) RETURNING id")
+	if err != nil {
+		return 0, err
+	}
+	var id int64
+	if err := stmt.QueryRowContext(ctx, string(name)).Scan(&id); err != nil {
+		return 0, fmt.Errorf("number job %s: %w", name, err)
+	}
+	w.fresh[name] = id
+	return id, nil
+}
+
+// bulk is an INSERT of many rows: head, one tuple of placeholders for each row, tail.
+type bulk struct {
+	queries map[int]string // by number of rows
+}
+
+func newBulk(head string, columns int, tail string) *bulk {
+	b := &bulk{queries: map[int]string{}}
+	tuple := "(" + strings.Repeat("?,", columns-1) + "?)"
+	for _, n := range bulkSizes {
+		b.queries[n] = head + " VALUES " + strings.Repeat(tuple+",", n-1) + tuple + " " + tail
+	}
+	return b
+}
+
+// bulkSizes are the numbers of rows for which there are statements. Larger ones
+// were not faster.
+var bulkSizes = []int{64, 8, 1}
+
+// insert runs b for n rows whose arguments fill appends. check, if not nil, hears
+// of each part of which not all rows were changed.
+func (w *writer) insert(ctx context.Context, b *bulk, n int, fill func(args []any, i int) []any, check func(from, to int) error) error {
+	for from := 0; from < n; {
+		size := bulkSizes[slices.IndexFunc(bulkSizes, func(size int) bool { return size <= n-from })]
+		w.args = w.args[:0]
+		for i := from; i < from+size; i++ {
+			w.args = fill(w.args, i)
+		}
+		changed, err := w.exec(ctx, b.queries[size], w.args...)
+		if err != nil {
+			return err
+		}
+		if check != nil && changed < int64(size) {
+			if err := check(from, from+size); err != nil {
+				return err
+			}
+		}
+		from += size
+	}
+	return nil
+}
