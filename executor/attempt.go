@@ -1,0 +1,149 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// verdict is what is to become of an attempt's trigger.
+type verdict int
+
+const (
+	giveBack verdict = iota // another instance shall have it
+	reported                // its end is stored: acknowledge
+)
+
+// outcome is how an attempt ended.
+type outcome struct {
+	giveBack bool // it did not: it is given back
+	status   job.Status
+	message  string
+	result   json.RawMessage
+}
+
+// errGoexit stands until the handler has returned or panicked.
+var errGoexit = errors.New("the handler ended its goroutine without returning")
+
+// attempt runs r's handler in ctx, then reports in life, which is longer.
+func (e *Executor) attempt(ctx, life context.Context, r *Run) {
+	var result any
+	err := errGoexit
+	defer func() { // runtime.Goexit comes here too
+		if r.claimed.CompareAndSwap(false, true) {
+			e.finish(life, r, e.outcomeOf(r, context.Cause(ctx), result, err))
+		} // else the handler was abandoned, and its end reported without it
+	}()
+	h, missing := e.handlerFor(&r.trigger.Task)
+	if missing != nil {
+		err = missing
+		return
+	}
+	result, err = call(ctx, h, r)
+}
+
+// call calls the handler and turns a panic into an error with its stack.
+func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
+		}
+	}()
+	return h.Handle(ctx, r)
+}
+
+// outcomeOf decides how an attempt ended whose context has the given cause (nil: it
+// is not done) and whose handler returned result and err.
+func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome {
+	switch {
+	case errors.Is(cause, ErrTimeout):
+		return outcome{status: job.StatusTimedOut, message: explain(fmt.Sprintf("took longer than its timeout of %s", r.trigger.Timeout), err, cause)}
+	case errors.Is(cause, ErrCancelled):
+		return outcome{status: job.StatusCancelled, message: explain(cause.Error(), err, cause)}
+	case errors.Is(cause, ErrStopping) && err != nil && r.atMostOnce():
+		return outcome{status: job.StatusLost, message: explain("the executor stopped before the run could end, and delivery at_most_once forbids to run it again", err, cause)}
+	case errors.Is(cause, ErrStopping) && err != nil:
+		return outcome{giveBack: true}
+	case err != nil:
+		return outcome{status: job.StatusFailed, message: err.Error()}
+	}
+	o := outcome{status: job.StatusSucceeded}
+	o.result, o.message = encodeResult(result)
+	return o
+}
+
+// explain returns text, and what the handler had to say if that is more than that
+// it was told to end.
+func explain(text string, err, cause error) string {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cause) {
+		return text
+	}
+	return text + ": " + err.Error()
+}
+
+// encodeResult returns a handler's result as JSON, or why it cannot be passed on. The
+// work is done either way, so that is no reason for the run to have failed.
+func encodeResult(result any) (json.RawMessage, string) {
+	if result == nil {
+		return nil, ""
+	}
+	data, err := json.Marshal(result)
+	switch {
+	case err != nil:
+		return nil, fmt.Sprintf("the result was left out: %v", err)
+	case len(data) > bus.MaxResult:
+		return nil, fmt.Sprintf("the result was left out: it has %d bytes, and at most %d are kept", len(data), bus.MaxResult)
+	}
+	return data, ""
+}
+
+// finish reports how an attempt ended, and hands it back to the loop. The caller
+// has claimed the attempt.
+func (e *Executor) finish(life context.Context, r *Run, o outcome) {
+	defer func() { e.ended <- r }()
+	at := time.Now()
+	switch {
+	case o.giveBack:
+		r.log.system(bus.LevelWarn, "the executor is stopping; the run is given back, to be done again elsewhere")
+	case o.status != job.StatusSucceeded:
+		r.log.system(bus.LevelError, "the run ended as "+string(o.status)+": "+o.message)
+	case o.message != "":
+		r.log.system(bus.LevelWarn, o.message)
+	}
+	lines := r.log.close()
+	if o.giveBack {
+		return
+	}
+	ev := r.event(bus.EventFinished, at)
+	ev.FinishedAt = ev.At
+	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
+	ev.ExitCode, ev.LogLines = r.exit(), lines
+	if err := e.publishFinished(life, ev); err != nil {
+		e.log.Error("end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
+		return
+	}
+	e.metrics.runs[o.status].Inc()
+	r.verdict = reported
+}
+
+// cut returns text with at most that many bytes, valid UTF-8 throughout.
+func cut(text string, most int) string {
+	const mark = "…"
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	end := most - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}

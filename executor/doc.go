@@ -1,0 +1,46 @@
+// Package executor is the SDK with which a program registers handlers and does
+// runs for one executor group.
+//
+//	e, err := executor.New(conn, executor.Config{Group: "billing"})
+//	executor.Register(e, "report", func(ctx context.Context, run *executor.Run, p Params) (any, error) { … })
+//	err = e.Run(ctx) // until ctx is done
+//
+// Shell and command tasks are done only by programs that ask for it, with
+// package executor/shell.
+//
+// # Model
+//
+// Any number of instances share a group; whichever has a free slot pulls the next
+// trigger. A trigger stays on the bus, un-acknowledged, for as long as its attempt
+// lives:
+//
+//	pulled ── begun ── ended ── log flushed ── finished event stored ── acknowledged
+//	   └─────────── "in progress" every five seconds ───────────────┘
+//
+// One goroutine, the loop, owns everything that is known about live attempts; each
+// attempt has a goroutine of its own, which ends by handing the attempt back.
+//
+// # Guarantees
+//
+//   - A trigger is acknowledged only after JetStream has stored the finished event.
+//     While it cannot (EVT is full, NATS is away) the attempt keeps its slot: an
+//     executor holds back rather than lose a callback.
+//   - An executor that dies, or is cut off, for [bus.AckWait] loses its attempts to
+//     others: with delivery at_least_once they run again, with at_most_once they are
+//     reported lost by whoever gets the trigger next, never run again.
+//   - A redelivery to an instance that still runs the attempt, or has just ended it,
+//     does not run it twice.
+//   - Log lines are numbered from 1 within the attempt. A line that JetStream has
+//     stored is never lost; when it stores none, the oldest lines go, and a line in
+//     their place counts them. A run's log takes bounded memory, whatever it prints.
+//   - No run outlives its end: after a timeout, a kill or a stop its context is
+//     cancelled, with [ErrTimeout], [ErrCancelled] or [ErrStopping] as the cause.
+//
+// Not promised: that a handler which ignores its context stops. It is abandoned
+// after [Config.Patience]: the run ends, its slot is free, its goroutine stays.
+// Nor that an at_most_once run reported lost had begun: a trigger that was on its
+// way to an instance when that vanished counts as begun.
+//
+// Tests of programs that use this package can run a real bus on virtual time: see
+// package bus/bustest.
+package executor

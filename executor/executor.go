@@ -1,0 +1,238 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// sdk names this implementation in heartbeats.
+const sdk = "carillon-go/0.1.0"
+
+// MaxSlots bounds [Config.Slots].
+const MaxSlots = 10000
+
+// Causes with which the context of a run is cancelled; see [context.Cause].
+var (
+	ErrTimeout   = errors.New("the run took longer than its timeout")
+	ErrCancelled = errors.New("the run was cancelled") // wrapped, with who and why
+	ErrStopping  = errors.New("the executor is stopping")
+)
+
+// Config says how an executor behaves. Group is required.
+type Config struct {
+	// Group is the executor group whose jobs this program runs: a slug.
+	Group string
+	// Instance tells this executor from the others of its group: a slug. Defaults to
+	// host name, process id and some random letters.
+	Instance string
+	// Slots is how many runs there may be at once, at most [MaxSlots]. Defaults to 32.
+	Slots int
+	// Grace is how long a stopping executor lets its runs go on before it cancels them
+	// with ErrStopping. Defaults to 30 s; less than zero cancels them at once.
+	Grace time.Duration
+	// Patience is how long a run may take to end once its context is cancelled. Then it
+	// is abandoned. Defaults to 10 s, which is longer than package shell needs to kill.
+	Patience time.Duration
+	// Version of the program, shown beside the instance. Defaults to "".
+	Version string
+	// Logger hears what an operator wants to know. Defaults to none.
+	Logger *slog.Logger
+	// Registerer takes the metrics. Defaults to none.
+	Registerer prometheus.Registerer
+}
+
+func (c Config) withDefaults() Config {
+	if c.Instance == "" {
+		c.Instance = defaultInstance()
+	}
+	if c.Slots == 0 {
+		c.Slots = 32
+	}
+	if c.Grace == 0 {
+		c.Grace = 30 * time.Second
+	}
+	if c.Patience == 0 {
+		c.Patience = 10 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	errs := []error{job.CheckSlug("executor_group", c.Group), job.CheckSlug("instance", c.Instance)}
+	if c.Slots < 1 || c.Slots > MaxSlots {
+		errs = append(errs, &job.InvalidError{Field: "slots", Reason: fmt.Sprintf("%d must be between 1 and %d", c.Slots, MaxSlots)})
+	}
+	if c.Patience < 0 {
+		errs = append(errs, &job.InvalidError{Field: "patience", Reason: fmt.Sprintf("%v must not be negative", c.Patience)})
+	}
+	return errors.Join(errs...)
+}
+
+// defaultInstance returns a slug that no other process has.
+func defaultInstance() string {
+	host := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(hostname()))
+	host = strings.Trim(host[:min(len(host), 40)], "-_")
+	if host == "" {
+		host = "host"
+	}
+	random := strings.ToLower(nuid.Next())
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), random[len(random)-6:])
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// Executor pulls the triggers of one group and does the runs. Register handlers
+// first, then call Run, once.
+type Executor struct {
+	cfg     Config
+	conn    *bus.Conn
+	js      jetstream.JetStream
+	log     *slog.Logger
+	metrics *metrics
+
+	// Written by registrations, before Run; read only afterwards.
+	handlers map[string]Handler // by the name that tasks use
+	runners  map[string]Handler // by kind of task
+	invalid  []error            // registrations that Run will refuse
+	running  atomic.Bool
+
+	ended chan *Run // attempts that are done, on their way back to the loop
+}
+
+// New returns an executor on conn, which stays the caller's. The error holds an
+// *job.InvalidError for each wrong field of cfg, or is that of cfg.Registerer.
+func New(conn *bus.Conn, cfg Config) (*Executor, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("configure executor: %w", err)
+	}
+	// A context of its own, so that its pending publishes can be ended with it.
+	js, err := jetstream.New(conn.NC,
+		jetstream.WithPublishAsyncTimeout(publishTimeout),
+		jetstream.WithPublishAsyncMaxPending(4*cfg.Slots+1024))
+	if err != nil {
+		return nil, fmt.Errorf("configure executor: %w", err)
+	}
+	m, err := newMetrics(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("configure executor: %w", err)
+	}
+	return &Executor{
+		cfg: cfg, conn: conn, js: js, metrics: m,
+		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
+		handlers: map[string]Handler{},
+		runners:  map[string]Handler{},
+		ended:    make(chan *Run, cfg.Slots),
+	}, nil
+}
+
+// Instance returns the name that tells this executor from the others of its group.
+func (e *Executor) Instance() string { return e.cfg.Instance }
+
+// Run pulls triggers and does runs until ctx is done. Then it takes no more, waits
+// [Config.Grace] for its runs, cancels the rest with [ErrStopping] and gives their
+// triggers back. It returns nil after such a stop, at most Grace + Patience + 5 s
+// after ctx is done. All goroutines that it started have returned by then, but for
+// those of handlers that ignore their context.
+//
+// NATS may be away when Run begins or go away later, and the group may be unknown
+// to the scheduler: Run carries on as soon as it can. The error is not nil when
+// Run was called before, or a registration was wrong.
+func (e *Executor) Run(ctx context.Context) error {
+	if !e.running.CompareAndSwap(false, true) {
+		return errors.New("run executor: it has run before; make a new one")
+	}
+	if err := errors.Join(e.invalid...); err != nil {
+		return fmt.Errorf("run executor: %w", err)
+	}
+	// Runs and their last words outlive ctx: stop says for how long.
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer end(ErrStopping)
+	defer e.js.CleanupPublisher()
+
+	l, err := newLoop(e)
+	if err != nil {
+		return fmt.Errorf("run executor: %w", err)
+	}
+	e.log.Info("executor started", "slots", e.cfg.Slots, "kinds", e.kinds(), "handlers", e.handlerNames())
+	l.serve(ctx, life, false)
+	e.log.Info("executor stopping", "running", len(l.live))
+	e.stop(life, end, l)
+	e.log.Info("executor stopped")
+	return nil
+}
+
+// stop ends what Run began, each step with a limit of its own.
+func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *loop) {
+	step := func(limit time.Duration) {
+		ctx, cancel := context.WithTimeout(life, limit)
+		defer cancel()
+		l.serve(ctx, life, true)
+	}
+	l.drain(life)
+	step(max(e.cfg.Grace, 0))
+	l.cancelAll(ErrStopping)
+	// A little longer than the loop needs to abandon a handler that ignores this.
+	step(e.cfg.Patience + lookEvery + lastWords)
+	if len(l.live) > 0 { // their events cannot be stored
+		end(ErrStopping)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)
+		defer cancel()
+		l.serve(ctx, life, true)
+	}
+	l.leave(life)
+}
+
+// lastWords is how long a stopping executor waits for answers from NATS.
+const lastWords = 2 * time.Second
+
+// kinds returns the kinds of task that this executor does.
+func (e *Executor) kinds() []string {
+	var kinds []string
+	if len(e.handlers) > 0 {
+		kinds = append(kinds, kindHandler)
+	}
+	for kind := range e.runners {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+func (e *Executor) handlerNames() []string {
+	names := make([]string, 0, len(e.handlers))
+	for name := range e.handlers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,105 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"carillon/job"
+)
+
+// Handler does runs. Programs implement it, most often by [Register] or a
+// [HandlerFunc]. It is called concurrently, up to [Config.Slots] times.
+type Handler interface {
+	// Handle does one run. A nil error makes it succeeded, with result encoded as JSON
+	// (nil is none, at most [bus.MaxResult] bytes are kept); any other, or a panic, makes
+	// it failed with the error's text.
+	//
+	// When ctx is done, context.Cause(ctx) tells why, and Handle should return soon.
+	// After ErrTimeout and ErrCancelled the run ends as timed_out or cancelled,
+	// whatever Handle returns. After ErrStopping nil still means succeeded, while an
+	// error gives the run back, to be done again by another instance, unless its job
+	// has delivery at_most_once: then it ends as lost.
+	Handle(ctx context.Context, run *Run) (result any, err error)
+}
+
+// HandlerFunc is a function as a [Handler].
+type HandlerFunc func(ctx context.Context, run *Run) (result any, err error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, run *Run) (any, error) { return f(ctx, run) }
+
+const kindHandler = "handler"
+
+// Handle registers h for tasks that name it: `task: {handler: NAME}`. It must not be
+// called after Run. Run returns the error if name is empty, too long or taken.
+func (e *Executor) Handle(name string, h Handler) {
+	switch _, taken := e.handlers[name]; {
+	case name == "" || len(name) > 255:
+		e.refuse("handler", "%q must have 1 to 255 characters", name)
+	case h == nil:
+		e.refuse("handler", "%q is nil", name)
+	case taken:
+		e.refuse("handler", "%q is registered twice", name)
+	default:
+		e.handlers[name] = h
+	}
+}
+
+// HandleKind registers h for all tasks of a kind other than handler: "shell" or
+// "command". Package executor/shell calls it; a program may have runners of its own.
+// It must not be called after Run, which returns the error if kind is wrong or taken.
+func (e *Executor) HandleKind(kind string, h Handler) {
+	switch _, taken := e.runners[kind]; {
+	case kind != "shell" && kind != "command":
+		e.refuse("kind", "%q must be shell or command", kind)
+	case h == nil:
+		e.refuse("kind", "%q has a nil handler", kind)
+	case taken:
+		e.refuse("kind", "%q is registered twice", kind)
+	default:
+		e.runners[kind] = h
+	}
+}
+
+func (e *Executor) refuse(field, format string, args ...any) {
+	e.invalid = append(e.invalid, &job.InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)})
+}
+
+// Register registers f as a handler whose parameters are decoded from the run's JSON
+// into a P. Parameters that do not fit make the run failed before f is called; a run
+// without any gives f the zero P.
+func Register[P any](e *Executor, name string, f func(ctx context.Context, run *Run, params P) (result any, err error)) {
+	e.Handle(name, HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
+		var params P
+		if raw := run.Params(); len(raw) > 0 {
+			if err := json.Unmarshal(raw, &params); err != nil {
+				return nil, fmt.Errorf("decode params of handler %s: %w", name, err)
+			}
+		}
+		return f(ctx, run, params)
+	}))
+}
+
+// handlerFor returns who does the task. Its error is for the run's message.
+func (e *Executor) handlerFor(t *job.Task) (Handler, error) {
+	kind := t.Kind()
+	if kind != kindHandler {
+		if h := e.runners[kind]; h != nil {
+			return h, nil
+		}
+		if len(e.handlers) == 0 {
+			return nil, fmt.Errorf("this executor does not run %s tasks; it has nothing registered", kind)
+		}
+		return nil, fmt.Errorf("this executor does not run %s tasks; it runs the handlers %s", kind, strings.Join(e.handlerNames(), ", "))
+	}
+	if h := e.handlers[t.Handler]; h != nil {
+		return h, nil
+	}
+	has := e.handlerNames()
+	if len(has) == 0 {
+		has = []string{"none"}
+	}
+	return nil, fmt.Errorf("no handler %q is registered with this executor; registered: %s", t.Handler, strings.Join(has, ", "))
+}

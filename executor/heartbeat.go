@@ -1,0 +1,50 @@
+package executor
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+)
+
+// beat writes the instance's entry in INST. It is published by subject and not
+// waited for: opening the bucket would need more permissions than an executor has,
+// and the next beat makes up for one that is lost.
+func (l *loop) beat(now time.Time) {
+	l.lastBeat = now
+	cfg := &l.e.cfg
+	state := bus.InstanceOnline
+	if l.draining {
+		state = bus.InstanceDraining
+	}
+	i := bus.Instance{
+		Group: cfg.Group, Instance: cfg.Instance, State: state,
+		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
+		Slots: cfg.Slots, Running: len(l.live), Version: cfg.Version, SDK: sdk,
+		Host: hostname(), PID: os.Getpid(),
+		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),
+	}
+	data, err := json.Marshal(i)
+	if err != nil {
+		l.e.log.Error("heartbeat not encoded", "error", err)
+		return
+	}
+	if err := l.e.conn.NC.Publish(l.e.heartbeatSubject(), data); err != nil {
+		l.e.log.Debug("heartbeat not sent", "error", err)
+	}
+}
+
+// beatGone removes the entry, so that nobody waits for it to expire.
+func (l *loop) beatGone() {
+	m := &nats.Msg{Subject: l.e.heartbeatSubject(), Header: nats.Header{"KV-Operation": {"DEL"}}}
+	if err := l.e.conn.NC.PublishMsg(m); err != nil {
+		l.e.log.Debug("heartbeat not removed", "error", err)
+	}
+}
+
+func (e *Executor) heartbeatSubject() string {
+	return "$KV." + bus.BucketInst + "." + e.cfg.Group + "." + e.cfg.Instance
+}

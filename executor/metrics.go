@@ -1,0 +1,63 @@
+package executor
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/job"
+)
+
+// metrics are the collectors of one executor.
+type metrics struct {
+	runs            map[job.Status]prometheus.Counter
+	givenBack       prometheus.Counter
+	abandoned       prometheus.Counter
+	rejected        prometheus.Counter
+	slots, inUse    prometheus.Gauge
+	eventRetries    prometheus.Counter
+	logLinesDropped prometheus.Counter
+}
+
+// newMetrics registers the collectors on cfg.Registerer, if there is one.
+func newMetrics(cfg Config) (*metrics, error) {
+	var errs []error
+	register := func(c prometheus.Collector) {
+		if cfg.Registerer == nil {
+			return
+		}
+		labels := prometheus.Labels{"executor_group": cfg.Group, "instance_name": cfg.Instance}
+		errs = append(errs, prometheus.WrapRegistererWith(labels, cfg.Registerer).Register(c))
+	}
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_executor_" + name, Help: help})
+		register(c)
+		return c
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "carillon_executor_" + name, Help: help})
+		register(g)
+		return g
+	}
+	runs := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "carillon_executor_runs_total", Help: "Attempts that ended, by final status.",
+	}, []string{"status"})
+	register(runs)
+	m := &metrics{
+		runs:            map[job.Status]prometheus.Counter{},
+		givenBack:       counter("runs_given_back_total", "Attempts that a stopping executor gave back to its group."),
+		abandoned:       counter("handlers_abandoned_total", "Handlers that ignored their cancelled context and were left behind."),
+		rejected:        counter("triggers_rejected_total", "Messages that were no triggers of the group."),
+		slots:           gauge("slots", "Runs that there may be at once."),
+		inUse:           gauge("slots_in_use", "Runs that there are."),
+		eventRetries:    counter("event_publish_retries_total", "Finished events that had to be published again."),
+		logLinesDropped: counter("log_lines_dropped_total", "Log lines given up because the log stream did not take them."),
+	}
+	for _, s := range job.Statuses {
+		if s.Executed() {
+			m.runs[s] = runs.WithLabelValues(string(s))
+		}
+	}
+	m.slots.Set(float64(cfg.Slots))
+	return m, errors.Join(errs...)
+}

@@ -1,0 +1,147 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// Run is one attempt of a run, as its handler sees it. Its methods may be called
+// concurrently. After the handler has returned they have no effect.
+type Run struct {
+	trigger   *bus.Trigger
+	instance  string
+	delivered int // how often the trigger has been delivered, this time included
+	log       runLog
+
+	// claimed is won by who may say how the attempt ended: the goroutine of its
+	// handler, or the loop that abandons it.
+	claimed atomic.Bool
+
+	mu       sync.Mutex
+	exitCode *int
+	progress *progress
+
+	// Written by the loop before the attempt's goroutine begins, read by both.
+	startedAt time.Time
+
+	// Written by the attempt's last goroutine before it hands the attempt back.
+	verdict verdict
+
+	loopState
+}
+
+// loopState is what only the loop may touch.
+type loopState struct {
+	reply       string                  // where to acknowledge; a redelivery replaces it
+	begun       bool                    // has a goroutine
+	lastSign    time.Time               // when the bus last heard that the attempt lives
+	cancel      context.CancelCauseFunc // set when begun
+	done        <-chan struct{}         // closed when the attempt's context is
+	cause       error                   // with which the loop cancelled it; nil when its timeout did
+	cancelledAt time.Time               // when the loop saw that
+	started     jetstream.PubAckFuture  // of the started event; nil before it is published
+	startedOK   bool
+	progressAt  time.Time // when progress was last published
+}
+
+// progress is what the handler last said about how far it is.
+type progress struct {
+	percent float64
+	text    string
+}
+
+// Trigger returns all that the executor was told. It must not be changed.
+func (r *Run) Trigger() *bus.Trigger { return r.trigger }
+
+// ID returns the run's id, the same for all its attempts.
+func (r *Run) ID() job.RunID { return r.trigger.RunID }
+
+// Job returns the name of the job.
+func (r *Run) Job() job.Name { return r.trigger.Job }
+
+// Attempt counts the tries of the run, from 1.
+func (r *Run) Attempt() int { return r.trigger.Attempt }
+
+// Delivered counts how often this attempt has reached an executor, from 1. More
+// means that an earlier one went silent, or gave it back, and may have done a part.
+func (r *Run) Delivered() int { return r.delivered }
+
+// Cause returns why the run exists.
+func (r *Run) Cause() job.Cause { return r.trigger.Cause }
+
+// FireTime returns the instant that the schedule named, in UTC. It is not moved by
+// lateness, retries or queues: what a nightly report calls "today" follows from it.
+func (r *Run) FireTime() time.Time { return r.trigger.FireTime }
+
+// Params returns the run's parameters as JSON, nil if it has none. See [Register] for
+// decoded ones.
+func (r *Run) Params() json.RawMessage { return r.trigger.Params }
+
+// Log returns a logger whose records become lines of the run's log.
+func (r *Run) Log() *slog.Logger { return slog.New(newLogHandler(&r.log)) }
+
+// Stdout returns a writer whose lines become lines of the run's log, of level info.
+// Writing never fails. It waits while the log stream takes lines more slowly than
+// they come, and drops the oldest while it takes none. Each call returns a writer
+// with an unfinished line of its own, for one goroutine; that line is logged when
+// the run ends.
+func (r *Run) Stdout() io.Writer { return r.log.writer(bus.OutputStdout, bus.LevelInfo) }
+
+// Stderr is like Stdout, for lines of level warn.
+func (r *Run) Stderr() io.Writer { return r.log.writer(bus.OutputStderr, bus.LevelWarn) }
+
+// Progress says how far the run is, in percent from 0 to 100, and what it is at. The
+// latest is published, at most once a second.
+func (r *Run) Progress(percent float64, text string) {
+	if math.IsNaN(percent) {
+		percent = 0
+	}
+	p := &progress{percent: min(max(percent, 0), 100), text: cut(text, bus.MaxMessage)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = p
+}
+
+// takeProgress returns what was said since the last call, nil if nothing.
+func (r *Run) takeProgress() *progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.progress
+	r.progress = nil
+	return p
+}
+
+// SetExitCode records the exit code of the program that did the run. It is for
+// runners; the code alone does not make a run failed.
+func (r *Run) SetExitCode(code int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exitCode = &code
+}
+
+func (r *Run) exit() *int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.exitCode
+}
+
+// event returns an event about the run.
+func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
+	ev := bus.EventOf(r.trigger, kind, at)
+	ev.Instance, ev.Delivery, ev.StartedAt = r.instance, r.delivered, r.startedAt
+	return ev
+}
+
+// atMostOnce reports whether the attempt must never be done twice.
+func (r *Run) atMostOnce() bool { return r.trigger.Delivery == job.AtMostOnce }

@@ -1,0 +1,270 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"carillon/bus"
+)
+
+const (
+	// A batch is published when its oldest line has waited for logDelay, or when it has
+	// so many lines or bytes.
+	logDelay      = 100 * time.Millisecond
+	logBatchLines = 200
+	logBatchBytes = 64 << 10
+
+	// logRoom bounds the lines of a run that wait, in bytes, each line counted with
+	// lineCost on top.
+	logRoom  = 1 << 20
+	lineCost = 128
+
+	// logStall is how long the stream may take to answer before writers stop waiting
+	// for it and begin to drop lines.
+	logStall = time.Second
+	// logLinger is how long the lines of a run that has ended are still offered. It
+	// outlasts an election of JetStream's leader.
+	logLinger = 15 * time.Second
+)
+
+// runLog carries the lines of one attempt to the LOG stream, in order. Its goroutine
+// begins with the first line; a run that logs nothing costs nothing.
+type runLog struct {
+	e     *Executor
+	run   *Run
+	start func() // starts the goroutine
+
+	mu      sync.Mutex
+	room    *sync.Cond // signalled when lines leave, or will not be waited for
+	wake    chan struct{}
+	ended   chan struct{} // closed by the goroutine; nil before it begins
+	giveUp  context.CancelFunc
+	writers []*lineWriter
+
+	seq     int64
+	lines   []bus.LogLine // not yet in a batch
+	size    int           // of lines
+	dropped int           // since the last batch, just before lines[0]
+	stalled bool          // the stream does not take lines
+	closing bool
+}
+
+// init prepares g, whose goroutine lives in life and ends when close was called and
+// the lines are gone, one way or the other; close waits for it.
+func (g *runLog) init(life context.Context, e *Executor, r *Run) {
+	g.e, g.run = e, r
+	g.start = func() {
+		ctx, cancel := context.WithCancel(life)
+		g.giveUp = cancel
+		go g.pump(ctx)
+	}
+}
+
+// add appends one line. It waits while there is no room and the stream takes lines.
+func (g *runLog) add(output bus.Output, level bus.Level, text string) {
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing {
+		return
+	}
+	if g.ended == nil {
+		g.startLocked()
+	}
+	cost := len(text) + lineCost
+	for g.size+cost > logRoom && !g.stalled && !g.closing {
+		g.room.Wait()
+	}
+	if g.closing {
+		return
+	}
+	g.appendLocked(bus.LogLine{At: at, Level: level, Output: output, Text: text}, cost)
+}
+
+func (g *runLog) appendLocked(line bus.LogLine, cost int) {
+	for g.size+cost > logRoom && len(g.lines) > 0 {
+		g.dropLocked(1)
+	}
+	g.seq++
+	line.Seq = g.seq
+	g.lines = append(g.lines, line)
+	g.size += cost
+	if len(g.lines) == 1 || g.fullLocked() {
+		g.wakeLocked()
+	}
+}
+
+// dropLocked gives the n oldest lines up.
+func (g *runLog) dropLocked(n int) {
+	for _, line := range g.lines[:n] {
+		g.size -= len(line.Text) + lineCost
+	}
+	clear(g.lines[:n]) // frees the texts
+	g.lines = g.lines[n:]
+	g.dropped += n
+	g.e.metrics.logLinesDropped.Add(float64(n))
+}
+
+func (g *runLog) fullLocked() bool {
+	return len(g.lines) >= logBatchLines || g.size >= logBatchBytes
+}
+
+func (g *runLog) wakeLocked() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (g *runLog) startLocked() {
+	g.room = sync.NewCond(&g.mu)
+	g.wake = make(chan struct{}, 1)
+	g.ended = make(chan struct{})
+	g.start()
+}
+
+// system logs what the executor has to say about the run, line by line.
+func (g *runLog) system(level bus.Level, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(cut(text, bus.MaxMessage), "\n"), "\n") {
+		g.add(bus.OutputSystem, level, line)
+	}
+}
+
+// close ends unfinished lines, publishes what waits and returns how many lines there
+// were, those that were dropped included. Later lines are ignored.
+func (g *runLog) close() int {
+	g.mu.Lock()
+	writers := g.writers
+	g.mu.Unlock()
+	for _, w := range writers {
+		w.finish()
+	}
+	g.mu.Lock()
+	g.closing = true
+	ended := g.ended
+	if ended != nil {
+		g.room.Broadcast()
+		g.wakeLocked()
+	}
+	g.mu.Unlock()
+	if ended == nil {
+		return 0
+	}
+	timer := time.AfterFunc(logLinger, g.giveUp)
+	<-ended
+	timer.Stop()
+	g.giveUp()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(g.seq)
+}
+
+// pump publishes batch after batch, one at a time, so that they arrive in order.
+// When ctx is done it gives up what is left.
+func (g *runLog) pump(ctx context.Context) {
+	defer close(g.ended)
+	for ctx.Err() == nil {
+		batch := g.next()
+		if len(batch) == 0 {
+			return
+		}
+		g.send(ctx, batch)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dropLocked(len(g.lines))
+	g.closing = true
+	g.room.Broadcast()
+}
+
+// next waits for a batch to be due and returns it. It is empty at the end.
+func (g *runLog) next() []bus.LogLine {
+	timer := time.NewTimer(logDelay)
+	defer timer.Stop()
+	due := false
+	for {
+		g.mu.Lock()
+		if g.fullLocked() || g.closing || due && len(g.lines) > 0 {
+			batch := g.batchLocked()
+			g.mu.Unlock()
+			return batch
+		}
+		waiting := len(g.lines) > 0
+		g.mu.Unlock()
+		select {
+		case <-g.wake:
+			if !waiting { // the first line begins the delay
+				due = false
+				timer.Reset(logDelay)
+			}
+		case <-timer.C:
+			due = true
+		}
+	}
+}
+
+// batchLocked takes the lines of the next batch, behind one that tells of those
+// that were dropped before it.
+func (g *runLog) batchLocked() []bus.LogLine {
+	n, size := 0, 0
+	for n < len(g.lines) && n < logBatchLines && (n == 0 || size+len(g.lines[n].Text) <= logBatchBytes) {
+		size += len(g.lines[n].Text)
+		g.size -= len(g.lines[n].Text) + lineCost
+		n++
+	}
+	batch := make([]bus.LogLine, 0, n+1)
+	if g.dropped > 0 {
+		batch = append(batch, g.droppedLineLocked())
+	}
+	batch = append(batch, g.lines[:n]...)
+	clear(g.lines[:n])
+	g.lines = g.lines[n:]
+	g.room.Broadcast()
+	return batch
+}
+
+// droppedLineLocked takes the number of the last line that was dropped, which is free
+// and in the right place.
+func (g *runLog) droppedLineLocked() bus.LogLine {
+	seq := g.seq
+	if len(g.lines) > 0 {
+		seq = g.lines[0].Seq - 1
+	}
+	text := fmt.Sprintf("%d lines were dropped here: the log stream did not take them in time", g.dropped)
+	if g.dropped == 1 {
+		text = "1 line was dropped here: the log stream did not take it in time"
+	}
+	g.dropped = 0
+	return bus.LogLine{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}
+}
+
+// send publishes a batch until it is stored, or ctx is done.
+func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
+	l := &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Instance: g.run.instance, Lines: batch}
+	m, err := l.Msg()
+	for wait := publishWaitMin; err == nil; wait = min(2*wait, publishWaitMax) {
+		slow := time.AfterFunc(logStall, func() { g.setStalled(true) })
+		err = g.e.publish(ctx, m)
+		slow.Stop()
+		if err == nil {
+			g.setStalled(false)
+			return
+		}
+		g.setStalled(true)
+		g.e.log.Debug("log lines not stored", "run_id", g.run.ID(), "lines", len(batch), "error", err)
+		err = pause(ctx, wait)
+	}
+	g.e.metrics.logLinesDropped.Add(float64(len(batch)))
+}
+
+func (g *runLog) setStalled(stalled bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stalled = stalled
+	if stalled {
+		g.room.Broadcast()
+	}
+}
