@@ -1,0 +1,181 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+const (
+	// requestTimeout bounds a request and its answer, streams excepted.
+	requestTimeout = 30 * time.Second
+	// maxAnswer bounds what is read of an answer, in bytes.
+	maxAnswer = 64 << 20
+)
+
+// API is a server's API. It is safe for concurrent use.
+type API struct {
+	*Client
+	address string
+	user    string
+	stream  *http.Client
+}
+
+// New returns the API of the server at an address such as "http://127.0.0.1:8822" or
+// "127.0.0.1:8822". user is recorded as the author of changes. Nothing is sent yet.
+// The error is an *InvalidError for field "server".
+func New(address, user string) (*API, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, &job.InvalidError{Field: "server", Reason: fmt.Sprintf("%q must be an address such as http://127.0.0.1:8822", address)}
+	}
+	a := &API{address: strings.TrimSuffix(address, "/"), user: user, stream: &http.Client{}}
+	a.Client, err = NewClient(a.address, WithHTTPClient(&http.Client{Timeout: requestTimeout}), WithRequestEditorFn(a.sign))
+	return a, err
+}
+
+// Address returns where the server is.
+func (a *API) Address() string { return a.address }
+
+// sign says who is asking.
+func (a *API) sign(_ context.Context, req *http.Request) error {
+	if a.user != "" {
+		req.Header.Set("Carillon-User", a.user)
+	}
+	return nil
+}
+
+// Error says what the server said; each field that is wrong has a line of its own.
+func (p *Problem) Error() string {
+	if len(p.Errors) > 0 {
+		var text []string
+		for _, e := range p.Errors {
+			text = append(text, strings.TrimSpace(e.Field+" "+e.Reason))
+		}
+		return strings.Join(text, "\n")
+	}
+	text := p.Detail
+	if text == "" {
+		text = strings.ToLower(p.Title)
+	}
+	if p.Code == "internal" {
+		text += " (request " + p.RequestID + ")"
+	}
+	return text
+}
+
+// Is makes a Problem one of the errors of package job, by its code.
+func (p *Problem) Is(target error) bool {
+	switch p.Code {
+	case "invalid", "too_large":
+		return target == job.ErrInvalid
+	case "not_found":
+		return target == job.ErrNotFound
+	case "conflict", "precondition_failed":
+		return target == job.ErrConflict
+	case "unavailable":
+		return target == job.ErrUnavailable
+	}
+	return false
+}
+
+// UnreachableError is the error of a request that got no answer.
+type UnreachableError struct {
+	Address string
+	Err     error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("no answer from %s: %v", e.Address, e.Err)
+}
+
+// Unwrap returns what the network said.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Is makes every UnreachableError a [job.ErrUnavailable].
+func (e *UnreachableError) Is(target error) bool { return target == job.ErrUnavailable }
+
+// None is the answer of a request that has none.
+type None struct{}
+
+// Read turns what a method of [Client] returned into its answer:
+//
+//	page, err := client.Read[client.JobPage](api.ListJobs(ctx, &params))
+//
+// The error is a *[Problem] when the server sent one, an *[UnreachableError] when it
+// did not answer.
+func Read[T any](resp *http.Response, err error) (T, error) {
+	var answer T
+	if err != nil {
+		return answer, unreachable(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return answer, unreachable(&url.Error{Op: resp.Request.Method, URL: resp.Request.URL.String(), Err: err})
+	case len(body) > maxAnswer:
+		return answer, fmt.Errorf("read the answer of %s: it is longer than %d bytes", resp.Request.URL, maxAnswer)
+	case resp.StatusCode >= http.StatusBadRequest:
+		return answer, problemOf(resp, body)
+	case resp.StatusCode == http.StatusNoContent:
+		return answer, nil
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return answer, fmt.Errorf("read the answer of %s: %w; is a Carillon server listening there?", resp.Request.URL, err)
+	}
+	return answer, nil
+}
+
+// problemOf returns the error in an answer.
+func problemOf(resp *http.Response, body []byte) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	var p Problem
+	if kind == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Code != "" {
+		return &p
+	}
+	p = Problem{Status: resp.StatusCode, Title: resp.Status}
+	if resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusGatewayTimeout {
+		p.Code = "unavailable"
+	}
+	p.Detail = fmt.Sprintf("%s answered %s, which Carillon does not say so; is another program listening there?", resp.Request.URL, resp.Status)
+	return &p
+}
+
+// unreachable names the server instead of the whole URL. A request that the caller
+// called off stays what it is.
+func unreachable(err error) error {
+	u, ok := errors.AsType[*url.Error](err)
+	if !ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	address := u.URL
+	if parsed, err := url.Parse(u.URL); err == nil {
+		address = parsed.Scheme + "://" + parsed.Host
+	}
+	return &UnreachableError{Address: address, Err: u.Err}
+}
+
+// Pause waits for d, or until ctx is done and returns its error.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
