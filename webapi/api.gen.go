@@ -23,19 +23,19 @@ import (
 
 // Defines values for GroupState.
 const (
-	Draining GroupState = "draining"
-	Empty    GroupState = "empty"
-	Online   GroupState = "online"
+	GroupStateDraining GroupState = "draining"
+	GroupStateEmpty    GroupState = "empty"
+	GroupStateOnline   GroupState = "online"
 )
 
 // Valid indicates whether the value is a known member of the GroupState enum.
 func (e GroupState) Valid() bool {
 	switch e {
-	case Draining:
+	case GroupStateDraining:
 		return true
-	case Empty:
+	case GroupStateEmpty:
 		return true
-	case Online:
+	case GroupStateOnline:
 		return true
 	default:
 		return false
@@ -44,16 +44,16 @@ func (e GroupState) Valid() bool {
 
 // Defines values for HealthStatus.
 const (
-	Ok          HealthStatus = "ok"
-	Unavailable HealthStatus = "unavailable"
+	HealthStatusOk          HealthStatus = "ok"
+	HealthStatusUnavailable HealthStatus = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the HealthStatus enum.
 func (e HealthStatus) Valid() bool {
 	switch e {
-	case Ok:
+	case HealthStatusOk:
 		return true
-	case Unavailable:
+	case HealthStatusUnavailable:
 		return true
 	default:
 		return false
@@ -62,19 +62,19 @@ func (e HealthStatus) Valid() bool {
 
 // Defines values for PutJobResultResult.
 const (
-	Changed   PutJobResultResult = "changed"
-	Created   PutJobResultResult = "created"
-	Unchanged PutJobResultResult = "unchanged"
+	PutJobResultResultChanged   PutJobResultResult = "changed"
+	PutJobResultResultCreated   PutJobResultResult = "created"
+	PutJobResultResultUnchanged PutJobResultResult = "unchanged"
 )
 
 // Valid indicates whether the value is a known member of the PutJobResultResult enum.
 func (e PutJobResultResult) Valid() bool {
 	switch e {
-	case Changed:
+	case PutJobResultResultChanged:
 		return true
-	case Created:
+	case PutJobResultResultCreated:
 		return true
-	case Unchanged:
+	case PutJobResultResultUnchanged:
 		return true
 	default:
 		return false
@@ -209,7 +209,7 @@ type JobItem struct {
 	// Definition A job as it was saved. It holds for fires after effective_from.
 	Definition JobVersion `json:"definition"`
 
-	// LastRuns Newest fire first
+	// LastRuns Newest fire first; null while the log store does not answer
 	LastRuns []Run `json:"last_runs"`
 
 	// NextFires None while the job is paused
@@ -233,6 +233,15 @@ type JobVersion = job.Version
 
 // Level defines model for Level.
 type Level = string
+
+// LogEnd The data of a tail's last event.
+type LogEnd struct {
+	// Missing Lines that the run printed but that could not be found
+	Missing int64 `json:"missing"`
+
+	// Run One attempt of a run, or several fires with one fate.
+	Run Run `json:"run"`
+}
 
 // LogLine defines model for LogLine.
 type LogLine = logstore.Line

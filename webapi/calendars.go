@@ -1,0 +1,86 @@
+package webapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// ListCalendars answers GET /calendars.
+func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
+	versions, err := h.conn.Calendars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[string]*bus.CalendarEntry{}
+	for _, v := range versions { // oldest first
+		newest[v.Calendar.Calendar] = v
+	}
+	list := CalendarList{Items: []CalendarItem{}}
+	for _, v := range newest {
+		if !v.Deleted {
+			list.Items = append(list.Items, CalendarItem{Definition: v.CalendarVersion, Revision: v.Revision})
+		}
+	}
+	slices.SortFunc(list.Items, func(a, b CalendarItem) int {
+		return strings.Compare(a.Definition.Calendar.Calendar, b.Definition.Calendar.Calendar)
+	})
+	return ListCalendars200JSONResponse(list), nil
+}
+
+// GetCalendar answers GET /calendars/{calendar}.
+func (h *handlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
+	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
+		return nil, err
+	}
+	entry, err := h.conn.GetCalendar(ctx, r.Calendar)
+	if err != nil {
+		return nil, err
+	}
+	return GetCalendar200JSONResponse{
+		Body:    CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
+		Headers: GetCalendar200ResponseHeaders{ETag: etag(entry.Revision)},
+	}, nil
+}
+
+// PutCalendar answers PUT /calendars/{calendar}.
+func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
+	wish := *r.Body
+	if wish.Zone == "" {
+		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
+	}
+	if wish.Calendar != r.Calendar {
+		return nil, invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
+	}
+	edit, err := editOf(r.Params.CarillonUser, "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	entry, _, err := h.conn.PutCalendar(ctx, wish, edit)
+	if err != nil {
+		return nil, conditional(edit, err)
+	}
+	return PutCalendar200JSONResponse{
+		Body:    CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
+		Headers: PutCalendar200ResponseHeaders{ETag: etag(entry.Revision)},
+	}, nil
+}
+
+// DeleteCalendar answers DELETE /calendars/{calendar}.
+func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
+	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
+		return nil, err
+	}
+	edit, err := editOf(r.Params.CarillonUser, "", r.Params.IfMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := h.conn.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
+		return nil, conditional(edit, err)
+	}
+	return DeleteCalendar204Response{}, nil
+}

@@ -1,0 +1,201 @@
+package webapi
+
+import (
+	_ "embed" // for the contract
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/job"
+)
+
+//go:embed openapi.yaml
+var contractText []byte
+
+// contract is openapi.yaml, made ready to check requests.
+type contract struct {
+	doc *openapi3.T
+}
+
+func loadContract() (*contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(contractText)
+	if err != nil {
+		return nil, fmt.Errorf("read contract: %w", err)
+	}
+	return &contract{doc}, nil
+}
+
+// checked returns a router that puts a check of the request in front of each
+// handler. It must come before the generated code binds parameters, whose errors
+// have no field names.
+func (c *contract) checked(to fiber.Router) fiber.Router { return checkedRouter{to, c} }
+
+type checkedRouter struct {
+	fiber.Router
+	contract *contract
+}
+
+func (r checkedRouter) Get(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Get(path, r.with(fiber.MethodGet, path, h)...)
+}
+
+func (r checkedRouter) Put(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Put(path, r.with(fiber.MethodPut, path, h)...)
+}
+
+func (r checkedRouter) Post(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Post(path, r.with(fiber.MethodPost, path, h)...)
+}
+
+func (r checkedRouter) Delete(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Delete(path, r.with(fiber.MethodDelete, path, h)...)
+}
+
+func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Handler {
+	item := r.contract.doc.Paths.Find(templateOf(path))
+	if item == nil || item.GetOperation(method) == nil {
+		panic("BUG: route " + method + " " + path + " is not in openapi.yaml")
+	}
+	op := item.GetOperation(method)
+	parameters := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
+	check := func(c *fiber.Ctx) error {
+		if err := checkParameters(c, parameters); err != nil {
+			return err
+		}
+		if err := checkBody(c, op); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+	return append([]fiber.Handler{check}, h...)
+}
+
+// templateOf returns a route's path as the contract writes it: {group}, not :group.
+func templateOf(route string) string {
+	parts := strings.Split(route, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// checkParameters reports every parameter that is wrong or unknown.
+func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters) error {
+	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return invalid("", "has a query string that cannot be read: a % must be followed by two hexadecimal digits")
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request:     &http.Request{Method: c.Method(), URL: &url.URL{}, Header: http.Header(c.GetReqHeaders())},
+		QueryParams: query,
+		PathParams:  c.AllParams(),
+		Options:     &openapi3filter.Options{SkipSettingDefaults: true},
+	}
+	var errs []error
+	known := map[string]bool{}
+	for _, p := range parameters {
+		if p.Value.In == openapi3.ParameterInQuery {
+			known[p.Value.Name] = true
+			if values := query[p.Value.Name]; len(values) > 1 && !p.Value.Schema.Value.Type.Is("array") {
+				errs = append(errs, invalid(p.Value.Name, "is given more than once"))
+				continue
+			}
+		}
+		if err := openapi3filter.ValidateParameter(c.UserContext(), in, p.Value); err != nil {
+			errs = append(errs, invalid(p.Value.Name, reasonOf(err)))
+		}
+	}
+	for name := range query {
+		if !known[name] {
+			errs = append(errs, invalid(name, "is not a parameter of this request"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reasonOf returns the part of a checker's error that is about the value.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
+		return e.Reason
+	}
+	if e, ok := errors.AsType[*openapi3filter.ParseError](err); ok {
+		if e.Reason != "" {
+			return fmt.Sprintf("%v: %s", e.Value, e.Reason)
+		}
+		return fmt.Sprintf("%v cannot be read: %v", e.Value, e.Cause)
+	}
+	return "is not valid"
+}
+
+// decoders check the documents that package job defines, which say more than a
+// schema can.
+var decoders = map[string]func([]byte) error{
+	"putJob":      func(data []byte) error { _, err := job.Decode(data); return err },
+	"putCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
+}
+
+// checkBody checks the type of a body and what it says. A body that may be left out,
+// and is, becomes an empty object.
+func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
+	if op.RequestBody == nil {
+		return nil
+	}
+	required := op.RequestBody.Value.Required
+	body := c.Body()
+	if len(body) == 0 && required {
+		return invalid("", "has no body; send a JSON document")
+	}
+	if len(body) == 0 {
+		c.Request().SetBodyString("{}")
+		c.Request().Header.SetContentType(fiber.MIMEApplicationJSON)
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType)); err != nil || kind != fiber.MIMEApplicationJSON {
+		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
+	}
+	if decode := decoders[op.OperationID]; decode != nil {
+		return decode(body)
+	}
+	return checkSchema(body, op.RequestBody.Value.Content[fiber.MIMEApplicationJSON].Schema.Value)
+}
+
+func checkSchema(body []byte, schema *openapi3.Schema) error {
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return invalid("", fmt.Sprintf("not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
+		}
+		return invalid("", "not JSON")
+	}
+	err := schema.VisitJSON(value, openapi3.MultiErrors())
+	if err == nil {
+		return nil
+	}
+	var errs []error
+	var flatten func(error)
+	flatten = func(err error) {
+		if many, ok := err.(openapi3.MultiError); ok { //nolint:errorlint // the tree is walked by hand
+			for _, e := range many {
+				flatten(e)
+			}
+			return
+		}
+		field := ""
+		if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
+			field = strings.Join(e.JSONPointer(), ".")
+		}
+		errs = append(errs, invalid(field, reasonOf(err)))
+	}
+	flatten(err)
+	return errors.Join(errs...)
+}

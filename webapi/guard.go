@@ -1,0 +1,173 @@
+package webapi
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/job"
+)
+
+// requestTimeout bounds what a request waits for. Streams have their own end.
+const requestTimeout = 30 * time.Second
+
+// headerRequestID names a request in its response, in problems and in the log.
+const headerRequestID = "X-Request-Id"
+
+// outermost gives each request its id, its limit in time, its security headers and
+// its line in the log, and turns errors and panics into problems.
+func (s *Server) outermost(ctx context.Context) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		began := time.Now()
+		c.Set(headerRequestID, rand.Text()[:16])
+		secure(c)
+		limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
+		defer cancel()
+		c.SetUserContext(limited)
+		if err := guarded(c); err != nil {
+			if err := s.fail(c, err); err != nil {
+				return err
+			}
+		}
+		took := time.Since(began)
+		s.metrics.observe(c.Method(), c.Response().StatusCode(), took)
+		s.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", c.Path(),
+			"status", c.Response().StatusCode(), "seconds", took.Seconds())
+		return nil
+	}
+}
+
+// crash is a panic on its way to the log.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func (e *crash) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// guarded calls the rest of the chain and returns its panic as an error.
+func guarded(c *fiber.Ctx) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &crash{v, debug.Stack()}
+		}
+	}()
+	return c.Next()
+}
+
+// fail answers with the problem that err is. It is also Fiber's error handler, for
+// requests that are too broken to get a handler.
+func (s *Server) fail(c *fiber.Ctx, err error) error {
+	id := requestID(c)
+	if id == "" {
+		id = rand.Text()[:16]
+		c.Set(headerRequestID, id)
+		secure(c)
+	}
+	p := problemOf(err, id)
+	s.logProblem(c, p, err)
+	if p.Status == http.StatusServiceUnavailable {
+		c.Set(fiber.HeaderRetryAfter, retryAfter)
+	}
+	return c.Status(p.Status).JSON(p, "application/problem+json")
+}
+
+func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {
+	level := slog.LevelDebug
+	if p.Status == http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	attrs := []any{"request_id", p.RequestID, "method", c.Method(), "path", c.Path(), "status", p.Status, "error", err}
+	if panicked, ok := err.(*crash); ok { //nolint:errorlint // guarded returns it as it is
+		attrs = append(attrs, "stack", string(panicked.stack))
+	}
+	s.log.Log(c.UserContext(), level, "request refused", attrs...)
+}
+
+func requestID(c *fiber.Ctx) string { return string(c.Response().Header.Peek(headerRequestID)) }
+
+// secure sets the headers that keep a browser from misusing a response.
+func secure(c *fiber.Ctx) {
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderXFrameOptions, "DENY")
+	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	c.Set("Cross-Origin-Opener-Policy", "same-origin")
+	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "+
+		"font-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'self'; form-action 'self'")
+	if strings.HasPrefix(c.Path(), "/api/") {
+		c.Set(fiber.HeaderCacheControl, "no-store")
+	}
+}
+
+// bounded refuses bodies above MaxBody. Fiber's own limit is higher: what exceeds that
+// is not read, and a client that is still writing may see its connection reset
+// before it sees the answer.
+func bounded(c *fiber.Ctx) error {
+	if n := len(c.Request().Body()); n > MaxBody {
+		return fiber.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes; at most %d are taken", n, MaxBody))
+	}
+	return c.Next()
+}
+
+// ours lets through requests that were meant for this server. A page elsewhere can
+// make a browser on this machine send others: by a name of its own that resolves to
+// loopback (the Host header tells), or straight to it (Origin and Sec-Fetch-Site do).
+func (s *Server) ours(c *fiber.Ctx) error {
+	host := string(c.Request().Host())
+	if !isLoopback(hostOf(host)) && !slices.Contains(s.cfg.Hosts, hostOf(host)) {
+		return fiber.NewError(http.StatusMisdirectedRequest, "this server does not answer for that host name; use localhost or the address that it listens on")
+	}
+	switch c.Method() {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
+		return c.Next()
+	}
+	if !sameOrigin(c.Get("Sec-Fetch-Site"), c.Get(fiber.HeaderOrigin), host) {
+		return fiber.NewError(http.StatusForbidden, "a page of another origin may not change anything here")
+	}
+	return c.Next()
+}
+
+// sameOrigin judges by what browsers say; other programs say neither, and are not
+// led by a page.
+func sameOrigin(site, origin, host string) bool {
+	switch site {
+	case "same-origin", "none":
+		return true
+	case "":
+	default:
+		return false
+	}
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == host
+}
+
+// hostOf returns a Host header without its port.
+func hostOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}
+
+// isLoopback reports whether host is a name or an address of this machine's own.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

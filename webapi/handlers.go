@@ -1,0 +1,51 @@
+package webapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// handlers implements the operations of the contract. A method a resource's file
+// holds gets a checked request and returns a typed response or an error.
+type handlers struct {
+	conn    *bus.Conn
+	store   logstore.Store
+	index   *index
+	version string
+	log     *slog.Logger
+}
+
+var _ StrictServerInterface = (*handlers)(nil)
+
+// nameOf returns the job that a path names.
+func nameOf(group, short string) (job.Name, error) { return job.ParseName(group + "/" + short) }
+
+// storeError marks what a log store says as unavailable, unless it is about the
+// request.
+func storeError(err error) error {
+	if err == nil || errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer")
+}
+
+// orDefault returns v, or otherwise where a parameter that starts at 1 is absent.
+func orDefault(v, otherwise int) int {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// valueOr returns what v points to, or otherwise where a parameter is absent.
+func valueOr(v *int, otherwise int) int {
+	if v == nil {
+		return otherwise
+	}
+	return *v
+}

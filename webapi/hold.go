@@ -1,0 +1,26 @@
+package webapi
+
+import (
+	"context"
+	"time"
+
+	"carillon/bus"
+)
+
+// GetHold answers GET /hold.
+func (h *handlers) GetHold(ctx context.Context, _ GetHoldRequestObject) (GetHoldResponseObject, error) {
+	hold, err := h.conn.GetHold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return GetHold200JSONResponse(hold), nil
+}
+
+// SetHold answers PUT /hold.
+func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHoldResponseObject, error) {
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, bus.Edit{At: time.Now(), Author: r.Params.CarillonUser, Note: r.Body.Note})
+	if err != nil {
+		return nil, err
+	}
+	return SetHold200JSONResponse(hold), nil
+}

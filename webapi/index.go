@@ -1,0 +1,237 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// index has the present version of every job in memory, in order of name, so that
+// lists need not read the bucket. A watch on it keeps it up to date; writes of this
+// server are put in at once, before their answer.
+type index struct {
+	conn   *bus.Conn
+	log    *slog.Logger
+	loaded chan struct{} // closed when all that there was is in
+
+	mu    sync.RWMutex
+	jobs  map[job.Name]*indexed // tombstones too: they tell older entries apart
+	names []job.Name            // of those that are not deleted, sorted once loaded
+	ready bool
+}
+
+// indexed is a job as lists need it. Its definition stays encoded until it is on a
+// page: decoded it takes three times the memory.
+type indexed struct {
+	revision uint64
+	paused   bool
+	deleted  bool
+	text     string // what a search looks at, in lower case
+	data     []byte // a job.Version in JSON
+}
+
+func newIndex(conn *bus.Conn, log *slog.Logger) *index {
+	return &index{conn: conn, log: log, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}}
+}
+
+// rewatch is how long to wait before watching again after a watch broke.
+const rewatch = time.Second
+
+// run keeps the index up to date until ctx is done.
+func (x *index) run(ctx context.Context) error {
+	retry := time.NewTicker(rewatch)
+	defer retry.Stop()
+	for {
+		err := x.follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		x.log.WarnContext(ctx, "job index interrupted", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-retry.C:
+		}
+	}
+}
+
+// follow puts in what one watch tells. The watch itself outlives reconnects.
+func (x *index) follow(ctx context.Context) error {
+	w, err := x.conn.WatchJobs(ctx, nil, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return fmt.Errorf("%w: the watch on jobs ended", job.ErrUnavailable)
+			case e == nil:
+				x.finishLoading()
+			default:
+				x.update(e)
+			}
+		}
+	}
+}
+
+func (x *index) finishLoading() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ready {
+		return
+	}
+	slices.Sort(x.names)
+	x.ready = true
+	close(x.loaded)
+}
+
+func (x *index) update(e jetstream.KeyValueEntry) {
+	name, ok := bus.JobOfKey(e.Key())
+	if !ok {
+		return
+	}
+	if e.Operation() != jetstream.KeyValuePut {
+		x.put(name, &indexed{revision: e.Revision(), deleted: true})
+		return
+	}
+	entry, err := bus.DecodeJobEntry(e)
+	if err != nil {
+		x.log.Warn("job cannot be read", "job", name, "error", err)
+		return
+	}
+	x.put(name, indexOf(entry, e.Value()))
+}
+
+func indexOf(entry *bus.JobEntry, data []byte) *indexed {
+	return &indexed{
+		revision: entry.Revision,
+		paused:   entry.Paused,
+		deleted:  entry.Deleted,
+		text:     strings.ToLower(string(entry.Job.Job) + "\n" + entry.Description),
+		data:     data,
+	}
+}
+
+func (j *indexed) entry() (*bus.JobEntry, error) {
+	entry := &bus.JobEntry{Revision: j.revision}
+	if err := json.Unmarshal(j.data, &entry.Version); err != nil {
+		return nil, fmt.Errorf("decode indexed job: %w", err)
+	}
+	return entry, nil
+}
+
+// wrote takes in what this server has just written.
+func (x *index) wrote(entry *bus.JobEntry) error {
+	data, err := json.Marshal(entry.Version)
+	if err != nil {
+		return fmt.Errorf("encode job %s: %w", entry.Job.Job, err)
+	}
+	x.put(entry.Job.Job, indexOf(entry, data))
+	return nil
+}
+
+// put takes in a version, unless a later one is in.
+func (x *index) put(name job.Name, next *indexed) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	was := x.jobs[name]
+	if was != nil && was.revision >= next.revision {
+		return
+	}
+	if next.deleted {
+		next.data, next.text = nil, ""
+	}
+	x.jobs[name] = next
+	if wasListed := was != nil && !was.deleted; wasListed != next.deleted {
+		return // listed before and still, or neither
+	}
+	at := len(x.names) // while loading: sorting once is cheaper
+	switch {
+	case x.ready:
+		at, _ = slices.BinarySearch(x.names, name)
+	case next.deleted:
+		at = slices.Index(x.names, name)
+	}
+	if next.deleted {
+		x.names = slices.Delete(x.names, at, at+1)
+	} else {
+		x.names = slices.Insert(x.names, at, name)
+	}
+}
+
+// query selects jobs. The zero query is all.
+type query struct {
+	group  string
+	text   string // in lower case
+	paused *bool
+	after  job.Name
+	limit  int
+}
+
+// find returns a page of the jobs that match, in order of name, how many match in
+// all, and whether there are more after the page. It waits for the index to be
+// loaded.
+func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total int, more bool, err error) {
+	select {
+	case <-x.loaded:
+	case <-ctx.Done():
+		return nil, 0, false, fmt.Errorf("%w: the jobs are not loaded yet", job.ErrUnavailable)
+	}
+	found, total, more := x.match(q)
+	for _, j := range found {
+		entry, err := j.entry()
+		if err != nil {
+			return nil, 0, false, err
+		}
+		page = append(page, entry)
+	}
+	return page, total, more, nil
+}
+
+func (x *index) match(q query) (page []*indexed, total int, more bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	names := x.names
+	if q.group != "" {
+		// A group's jobs lie together, from "group/" up to the byte after '/', which is '0'.
+		from, _ := slices.BinarySearch(names, job.Name(q.group+"/"))
+		to, _ := slices.BinarySearch(names, job.Name(q.group+"0"))
+		names = names[from:to]
+	}
+	for _, name := range names {
+		j := x.jobs[name]
+		if q.paused != nil && *q.paused != j.paused || q.text != "" && !strings.Contains(j.text, q.text) {
+			continue
+		}
+		total++
+		switch {
+		case name <= q.after:
+		case len(page) < q.limit:
+			page = append(page, j)
+		default:
+			more = true
+		}
+	}
+	return page, total, more
+}
+
+func (x *index) len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.names)
+}

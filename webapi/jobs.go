@@ -1,0 +1,308 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// Defaults of what comes with a job; the contract states them.
+const (
+	pageSize    = 100
+	listedFires = 1
+	listedRuns  = 1
+	shownFires  = 5
+	shownRuns   = 10
+)
+
+// ListJobs answers GET /jobs.
+func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
+	p := r.Params
+	if p.Group != "" {
+		if err := job.CheckSlug("group", p.Group); err != nil {
+			return nil, err
+		}
+	}
+	q := query{group: p.Group, text: strings.ToLower(p.Q), paused: p.Paused, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
+	if p.Cursor != "" {
+		if _, err := job.ParseName(p.Cursor); err != nil {
+			return nil, invalid("cursor", "must be the text that came as next with the page before")
+		}
+	}
+	entries, total, more, err := h.index.find(ctx, q)
+	if err != nil {
+		return nil, explain(err, "the jobs are not loaded yet")
+	}
+	items, err := h.jobItems(ctx, entries, valueOr(p.Fires, listedFires), valueOr(p.Runs, listedRuns))
+	if err != nil {
+		return nil, err
+	}
+	page := JobPage{Items: items, Total: total}
+	if more {
+		page.Next = string(entries[len(entries)-1].Job.Job)
+	}
+	return ListJobs200JSONResponse(page), nil
+}
+
+// GetJob answers GET /jobs/{group}/{name}.
+func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	item, err := h.jobItem(ctx, entry, valueOr(r.Params.Fires, shownFires), valueOr(r.Params.Runs, shownRuns))
+	if err != nil {
+		return nil, err
+	}
+	return GetJob200JSONResponse{Body: item, Headers: GetJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+// PutJob answers PUT /jobs/{group}/{name}.
+func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	wish, err := canonical(*r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if wish.Job != name {
+		return nil, invalid("job", fmt.Sprintf("%q must be %q, as in the path", wish.Job, name))
+	}
+	edit, err := editOf(r.Params.CarillonUser, r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	was, err := h.conn.GetJob(ctx, name)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return nil, err
+	}
+	result := PutJobResult{Changes: []FieldChange{}, DryRun: r.Params.DryRun}
+	if r.Params.DryRun {
+		return dryRun(was, wish, edit, result)
+	}
+	entry, changed, err := h.conn.PutJob(ctx, wish, edit)
+	if err != nil {
+		return nil, conditional(edit, err)
+	}
+	if err := h.index.wrote(entry); err != nil {
+		return nil, err
+	}
+	result.Definition, result.Revision = entry.Version, entry.Revision
+	headers := etag(entry.Revision)
+	switch {
+	case !changed:
+		result.Result = PutJobResultResultUnchanged
+	case was == nil:
+		result.Result = PutJobResultResultCreated
+		return PutJob201JSONResponse{Body: result, Headers: PutJob201ResponseHeaders{ETag: headers}}, nil
+	default:
+		result.Result = PutJobResultResultChanged
+		if result.Changes, err = diff(was.Job, entry.Job); err != nil {
+			return nil, err
+		}
+	}
+	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: headers}}, nil
+}
+
+// dryRun tells what saving wish in the place of was, which may be nil, would change.
+func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (PutJobResponseObject, error) {
+	switch {
+	case e.IfAbsent && was != nil:
+		return nil, fmt.Errorf("%w: job %s exists already", errPrecondition, wish.Job)
+	case e.IfRevision != 0 && (was == nil || was.Revision != e.IfRevision):
+		return nil, fmt.Errorf("%w: job %s: revision %d is no longer the present one", errPrecondition, wish.Job, e.IfRevision)
+	case was == nil:
+		result.Result = PutJobResultResultCreated
+		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
+		return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: etag(0)}}, nil
+	}
+	changes, err := diff(was.Job, wish)
+	if err != nil {
+		return nil, err
+	}
+	result.Result, result.Changes, result.Definition, result.Revision = PutJobResultResultUnchanged, changes, was.Version, was.Revision
+	if len(changes) > 0 {
+		result.Result = PutJobResultResultChanged
+		result.Definition.Job = wish
+		result.Definition.Version++
+		result.Definition.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
+		result.Definition.Author, result.Definition.Note = e.Author, e.Note
+	}
+	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: etag(was.Revision)}}, nil
+}
+
+// DeleteJob answers DELETE /jobs/{group}/{name}.
+func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
+	if _, err := h.editJob(ctx, r.Group, r.Name, r.Params.CarillonUser, "", r.Params.IfMatch, func(v *job.Version) { v.Deleted = true }); err != nil {
+		return nil, err
+	}
+	return DeleteJob204Response{}, nil
+}
+
+// ListJobVersions answers GET /jobs/{group}/{name}/versions.
+func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := h.conn.JobVersions(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	list := VersionList{Items: make([]JobVersion, 0, len(entries))}
+	for _, e := range slices.Backward(entries) {
+		list.Items = append(list.Items, e.Version)
+	}
+	return ListJobVersions200JSONResponse(list), nil
+}
+
+// PauseJob answers POST /jobs/{group}/{name}/pause.
+func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.CarillonUser, r.Body.Note, r.Params.IfMatch, true)
+	if err != nil {
+		return nil, err
+	}
+	return PauseJob200JSONResponse{Body: item, Headers: PauseJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+// ResumeJob answers POST /jobs/{group}/{name}/resume.
+func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.CarillonUser, r.Body.Note, r.Params.IfMatch, false)
+	if err != nil {
+		return nil, err
+	}
+	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+func (h *handlers) setPaused(ctx context.Context, group, short, user, note, ifMatch string, paused bool) (JobItem, error) {
+	entry, err := h.editJob(ctx, group, short, user, note, ifMatch, func(v *job.Version) { v.Paused = paused })
+	if err != nil {
+		return JobItem{}, err
+	}
+	return h.jobItem(ctx, entry, shownFires, shownRuns)
+}
+
+// editJob changes a job's present version, and has the index know before it returns.
+func (h *handlers) editJob(ctx context.Context, group, short, user, note, ifMatch string, change func(*job.Version)) (*bus.JobEntry, error) {
+	name, err := nameOf(group, short)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := editOf(user, note, ifMatch, "")
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.conn.EditJob(ctx, name, edit, change)
+	if err != nil {
+		return nil, conditional(edit, err)
+	}
+	return entry, h.index.wrote(entry)
+}
+
+// RunJob answers POST /jobs/{group}/{name}/run.
+func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, By: r.Params.CarillonUser}
+	if request.RunID == "" {
+		request.RunID = job.NewRunID(time.Now())
+	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {
+		return nil, err
+	}
+	if request.Cause == "" {
+		request.Cause = job.CauseAPI
+	}
+	if len(request.Params) > job.MaxParams {
+		return nil, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+	}
+	// The owner of the shard knows too, but answers only while there is one.
+	if _, err := h.conn.GetJob(ctx, name); err != nil {
+		return nil, err
+	}
+	var reply bus.TriggerReply
+	if err := h.ask(ctx, name, "trigger", request, &reply); err != nil {
+		return nil, err
+	}
+	return RunJob202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version}, nil
+}
+
+// lastRunsTimeout is how long a list of jobs waits for what it can do without.
+const lastRunsTimeout = 3 * time.Second
+
+// askTimeout is how long the owner of a shard may take to answer.
+const askTimeout = 5 * time.Second
+
+// ask sends a request to the owner of the job's shard.
+func (h *handlers) ask(ctx context.Context, name job.Name, verb string, request, reply any) error {
+	shard := name.Shard(h.conn.Cluster().Shards)
+	err := h.conn.Ask(ctx, bus.SubjectCommand(shard, verb), request, reply, askTimeout)
+	if errors.Is(err, job.ErrUnavailable) {
+		return explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
+	}
+	return err
+}
+
+// jobItem returns a job with its next fires and last runs.
+func (h *handlers) jobItem(ctx context.Context, entry *bus.JobEntry, fires, runs int) (JobItem, error) {
+	items, err := h.jobItems(ctx, []*bus.JobEntry{entry}, fires, runs)
+	if err != nil {
+		return JobItem{}, err
+	}
+	return items[0], nil
+}
+
+func (h *handlers) jobItems(ctx context.Context, entries []*bus.JobEntry, fires, runs int) ([]JobItem, error) {
+	names := make([]job.Name, len(entries))
+	for i, e := range entries {
+		names[i] = e.Job.Job
+	}
+	last := h.lastRuns(ctx, names, runs)
+	forecast := newForecast(h.conn, time.Now())
+	items := make([]JobItem, len(entries))
+	for i, e := range entries {
+		next, err := forecast.next(ctx, e, fires)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = JobItem{Definition: e.Version, Revision: e.Revision, NextFires: next}
+		if last != nil {
+			items[i].LastRuns = append([]Run{}, last[e.Job.Job]...)
+		}
+	}
+	return items, nil
+}
+
+// lastRuns returns the newest n runs of each job, or nil when the log store does not
+// answer: jobs must be seen, and can be paused, while it is away.
+func (h *handlers) lastRuns(ctx context.Context, names []job.Name, n int) map[job.Name][]logstore.Run {
+	if n == 0 || len(names) == 0 {
+		return map[job.Name][]logstore.Run{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastRunsTimeout)
+	defer cancel()
+	last, err := h.store.LastRuns(ctx, names, n)
+	if err == nil {
+		err = h.markSilent(ctx, slices.Collect(maps.Values(last))...)
+	}
+	if err != nil {
+		h.log.WarnContext(ctx, "last runs are not known", "error", err)
+		return nil
+	}
+	return last
+}

@@ -1,0 +1,59 @@
+package webapi
+
+import (
+	"context"
+	"strings"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// linesPerPage is how many lines a page of logs has by default; the contract states
+// it.
+const linesPerPage = 1000
+
+// wantsText is the context key under which a request for text/plain is marked.
+type wantsText struct{}
+
+// GetLogs answers GET /runs/{run_id}/logs.
+func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
+	id, err := job.ParseRunID(r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	attempt := p.Attempt
+	if attempt == 0 {
+		attempts, err := h.attempts(ctx, r.RunID)
+		if err != nil {
+			return nil, err
+		}
+		attempt = attempts[0].Attempt
+	}
+	limit := orDefault(p.Limit, linesPerPage)
+	filter := logstore.LineFilter{RunID: id, Attempt: attempt, FromSeq: p.FromSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	lines, err := h.store.Lines(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if ctx.Value(wantsText{}) != nil {
+		return GetLogs200TextResponse(textOf(lines)), nil
+	}
+	page := LogPage{RunID: id, Attempt: attempt, Items: append([]LogLine{}, lines...)}
+	if len(lines) == limit && !p.Tail {
+		page.NextSeq = lines[limit-1].Seq + 1
+	}
+	return GetLogs200JSONResponse(page), nil
+}
+
+func textOf(lines []logstore.Line) string {
+	var b strings.Builder
+	for i := range lines {
+		b.WriteString(lines[i].Text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,43 @@
+package webapi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are the collectors of this package.
+type metrics struct {
+	requests *prometheus.HistogramVec
+}
+
+// newMetrics registers the collectors, which read what they can where it is.
+func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, error) {
+	m := &metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "carillon", Subsystem: "http", Name: "request_seconds",
+			Help:    "How long requests took, streams up to their first byte.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method", "status"}),
+	}
+	err := errors.Join(
+		to.Register(m.requests),
+		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "carillon", Subsystem: "http", Name: "streams", Help: "Open live tails.",
+		}, func() float64 { return float64(open.len()) })),
+		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "carillon", Subsystem: "http", Name: "indexed_jobs", Help: "Jobs in the index that lists are read from.",
+		}, func() float64 { return float64(x.len()) })),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return m, nil
+}
+
+func (m *metrics) observe(method string, status int, took time.Duration) {
+	m.requests.WithLabelValues(method, strconv.Itoa(status)).Observe(took.Seconds())
+}

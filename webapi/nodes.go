@@ -1,0 +1,134 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// ListNodes answers GET /nodes.
+func (h *handlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (ListNodesResponseObject, error) {
+	leases, err := h.leases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ListNodes200JSONResponse(nodesOf(leases, h.conn.Cluster().Shards)), nil
+}
+
+// leases returns the leases that are held, by key.
+func (h *handlers) leases(ctx context.Context) (map[string]bus.Lease, error) {
+	kv, err := h.conn.JS.KeyValue(ctx, bus.BucketLease)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, bus.Unavailable(err))
+	}
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("list leases: %w", bus.Unavailable(err))
+	}
+	defer func() { _ = w.Stop() }()
+	held := map[string]bus.Lease{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
+		case e, ok := <-w.Updates():
+			if !ok {
+				return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
+			}
+			if e == nil {
+				return held, nil
+			}
+			var lease bus.Lease
+			if err := json.Unmarshal(e.Value(), &lease); err != nil {
+				return nil, fmt.Errorf("decode lease %s: %w", e.Key(), err)
+			}
+			held[e.Key()] = lease
+		}
+	}
+}
+
+// nodesOf sorts leases by who holds them. A node whose own lease has just ended is
+// still listed while it owns a shard.
+func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
+	nodes := map[string]*Node{}
+	node := func(id string) *Node {
+		if nodes[id] == nil {
+			nodes[id] = &Node{Node: id, Shards: []int{}}
+		}
+		return nodes[id]
+	}
+	owned := make([]bool, shards)
+	for key, lease := range leases {
+		kind, rest, _ := strings.Cut(key, ".")
+		switch kind {
+		case "node":
+			node(lease.Node).Info = lease.Info
+		case "shard":
+			if n, err := strconv.Atoi(rest); err == nil && n >= 0 && n < shards {
+				owned[n] = true
+				node(lease.Node).Shards = append(node(lease.Node).Shards, n)
+			}
+		}
+	}
+	list := NodeList{Items: []Node{}, Shards: shards, Unowned: []int{}}
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		slices.Sort(nodes[id].Shards)
+		list.Items = append(list.Items, *nodes[id])
+	}
+	for n, has := range owned {
+		if !has {
+			list.Unowned = append(list.Unowned, n)
+		}
+	}
+	return list
+}
+
+// ListGroups answers GET /groups.
+func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
+	names, err := h.conn.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := h.conn.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ListGroups200JSONResponse{Items: groupsOf(names, instances)}, nil
+}
+
+// groupsOf puts instances under their groups, both in order of name.
+func groupsOf(names []string, instances []bus.Instance) []Group {
+	groups := map[string]*Group{}
+	for _, name := range names {
+		groups[name] = &Group{ExecutorGroup: name, State: GroupStateEmpty, Instances: []Instance{}}
+	}
+	slices.SortFunc(instances, func(a, b bus.Instance) int { return strings.Compare(a.Instance, b.Instance) })
+	for _, i := range instances {
+		g := groups[i.Group]
+		if g == nil { // made known by its heartbeat, before its first job
+			g = &Group{ExecutorGroup: i.Group, State: GroupStateEmpty}
+			groups[i.Group] = g
+		}
+		g.Instances = append(g.Instances, i)
+		switch {
+		case i.State == bus.InstanceOnline:
+			g.State = GroupStateOnline
+		case g.State == GroupStateEmpty:
+			g.State = GroupStateDraining
+		}
+	}
+	list := make([]Group, 0, len(groups))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		list = append(list, *groups[name])
+	}
+	return list
+}

@@ -1,0 +1,205 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// previewFires is how many fires a preview has by default; the contract states it.
+const previewFires = 10
+
+// anyJob stands for the job of a schedule that is shown without one. It decides what
+// H is.
+const anyJob = job.Name("any/job")
+
+// PreviewJob answers GET /jobs/{group}/{name}/preview.
+func (h *handlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (PreviewJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	hold, err := h.conn.GetHold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.preview(ctx, entry.Job, r.Params.From, r.Params.N)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case hold.Paused:
+		p.skip("everything is paused")
+	case entry.Paused:
+		p.skip("the job is paused")
+	}
+	return PreviewJob200JSONResponse(p), nil
+}
+
+// skip says that none of the fires would run.
+func (p *Preview) skip(why string) {
+	p.Note = why
+	for i := range p.Fires {
+		p.Fires[i].Skipped, p.Fires[i].Reason = true, why
+	}
+}
+
+// PreviewSchedule answers POST /preview.
+func (h *handlers) PreviewSchedule(ctx context.Context, r PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error) {
+	j, err := jobOfPreview(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.preview(ctx, j, r.Body.From, r.Body.N)
+	if err != nil {
+		return nil, err
+	}
+	return PreviewSchedule200JSONResponse(p), nil
+}
+
+// jobOfPreview returns a valid job with the schedule that a request describes.
+func jobOfPreview(r *PreviewRequest) (job.Job, error) {
+	j := job.Job{Job: anyJob, Task: job.Task{Handler: "any"}}
+	if r.Job != "" {
+		j.Job = r.Job
+	}
+	switch {
+	case r.Schedule != nil && (r.Expr != "" || r.Zone != ""):
+		return j, invalid("schedule", "cannot be given together with expr or zone")
+	case r.Schedule != nil:
+		j.Schedule = *r.Schedule
+	case r.Expr == "":
+		return j, invalid("expr", "is missing; give a cron expression, or a schedule")
+	default:
+		j.Schedule = job.Schedule{Cron: r.Expr, Zone: r.Zone}
+	}
+	j = j.WithDefaults()
+	err := j.Validate()
+	if err == nil || r.Schedule != nil {
+		return j, err
+	}
+	// The caller wrote expr and zone, so these are the fields to name.
+	var errs []error
+	for _, e := range job.Problems(err) {
+		field := strings.TrimPrefix(e.Field, "schedule.")
+		if field == "cron" {
+			field = "expr"
+		}
+		errs = append(errs, invalid(field, e.Reason))
+	}
+	return j, errors.Join(errs...)
+}
+
+func (h *handlers) preview(ctx context.Context, j job.Job, from time.Time, n int) (Preview, error) {
+	if from.IsZero() {
+		from = time.Now()
+	}
+	fires, err := newForecast(h.conn, from).fires(ctx, j, orDefault(n, previewFires))
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Schedule: j.Schedule.String(), Kind: j.Schedule.Kind(), Fires: fires}
+	switch {
+	case p.Kind == job.KindManual:
+		p.Note = "the job runs only when somebody asks"
+	case p.Kind == job.KindFixedDelay:
+		p.Note = "each fire follows the end of the run before"
+	case len(fires) == 0:
+		p.Note = "there are no more fires"
+	}
+	return p, nil
+}
+
+// forecast tells the next fires of some jobs after one instant. It lives for one
+// request, since the planner keeps every schedule that it has seen.
+type forecast struct {
+	conn    *bus.Conn
+	after   time.Time
+	planner job.Planner
+	sets    map[string]*job.DateSet // calendars, nil for those that do not exist
+}
+
+func newForecast(conn *bus.Conn, after time.Time) *forecast {
+	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
+}
+
+// next returns the next n fires of a stored job, none while it is paused.
+func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]Fire, error) {
+	if e.Paused || n == 0 {
+		return []Fire{}, nil
+	}
+	fires, err := f.fires(ctx, e.Job, n)
+	if errors.Is(err, job.ErrInvalid) {
+		// It was valid where it was saved: a zone that this machine does not know. A
+		// list must not fail for one such job.
+		return []Fire{}, nil
+	}
+	return fires, err
+}
+
+func (f *forecast) fires(ctx context.Context, j job.Job, n int) ([]Fire, error) {
+	planned, err := f.planner.Preview(j, f.after, n)
+	if err != nil {
+		return nil, err
+	}
+	fires := make([]Fire, len(planned))
+	for i, p := range planned {
+		fires[i] = Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC()}
+		if fires[i].Reason, err = f.excluded(ctx, j.Schedule, p.At); err != nil {
+			return nil, err
+		}
+		fires[i].Skipped = fires[i].Reason != ""
+	}
+	return fires, nil
+}
+
+// excluded returns why calendars keep the fire from running, or nothing.
+func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (reason string, err error) {
+	for _, name := range s.Except {
+		in, err := f.contains(ctx, name, at)
+		if err != nil {
+			return "", err
+		}
+		if in {
+			return "calendar " + name + " excludes it", nil
+		}
+	}
+	for _, name := range s.Only {
+		in, err := f.contains(ctx, name, at)
+		if err != nil || in {
+			return "", err
+		}
+	}
+	if len(s.Only) > 0 {
+		return "calendar " + strings.Join(s.Only, ", ") + " does not include it", nil
+	}
+	return "", nil
+}
+
+// contains reports whether the calendar has the instant; one that does not exist is
+// empty.
+func (f *forecast) contains(ctx context.Context, name string, at int64) (bool, error) {
+	set, known := f.sets[name]
+	if !known {
+		entry, err := f.conn.GetCalendar(ctx, name)
+		switch {
+		case errors.Is(err, job.ErrNotFound):
+		case err != nil:
+			return false, err
+		default:
+			if set, err = entry.Compile(); err != nil {
+				return false, err
+			}
+		}
+		f.sets[name] = set
+	}
+	return set != nil && set.Contains(at), nil
+}

@@ -1,0 +1,140 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/job"
+)
+
+// errPrecondition marks a conflict that the caller's If-Match or If-None-Match asked
+// to be told of.
+var errPrecondition = errors.New("precondition")
+
+// row says what clients are told of one kind of error.
+type row struct {
+	kind   error
+	status int
+	code   string
+	title  string
+}
+
+// table is the one place where errors become statuses and codes. The first row
+// whose kind an error is counts.
+var table = []row{
+	{errPrecondition, http.StatusPreconditionFailed, "precondition_failed", "The precondition does not hold"},
+	{job.ErrInvalid, http.StatusBadRequest, "invalid", "The request is not valid"},
+	{job.ErrNotFound, http.StatusNotFound, "not_found", "Not found"},
+	{job.ErrConflict, http.StatusConflict, "conflict", "The request conflicts with the present state"},
+	// A shard changed hands while it was asked: asking again finds its new owner.
+	{job.ErrStale, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
+	{job.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
+	{context.Canceled, http.StatusServiceUnavailable, "unavailable", "The server stops"},
+}
+
+var internal = row{nil, http.StatusInternalServerError, "internal", "Internal error"}
+
+// retryAfter is what a client is asked to wait when a part of the system is away, in
+// seconds: a shard finds a new owner within a lease's time.
+const retryAfter = "2"
+
+// httpCodes names the errors that the HTTP layer itself makes.
+var httpCodes = map[int]string{
+	http.StatusForbidden:             "forbidden",
+	http.StatusNotFound:              "not_found",
+	http.StatusMethodNotAllowed:      "method_not_allowed",
+	http.StatusRequestEntityTooLarge: "too_large",
+	http.StatusUnsupportedMediaType:  "unsupported_media_type",
+	http.StatusMisdirectedRequest:    "misdirected",
+}
+
+// explained is an error with a sentence for the client, where the error's own text
+// is not fit for one.
+type explained struct {
+	err    error
+	detail string
+}
+
+func (e *explained) Error() string { return e.detail + ": " + e.err.Error() }
+func (e *explained) Unwrap() error { return e.err }
+
+// explain returns err with what clients are told of it; nil stays nil.
+func explain(err error, detail string) error {
+	if err == nil {
+		return nil
+	}
+	return &explained{err, detail}
+}
+
+// invalid returns an *InvalidError.
+func invalid(field, reason string) error { return &job.InvalidError{Field: field, Reason: reason} }
+
+// problemOf returns what a client is told of err. It has no text that did not come
+// from us: what NATS or a database says stays in the log.
+func problemOf(err error, requestID string) Problem {
+	if fe, ok := errors.AsType[*fiber.Error](err); ok {
+		return problemOfHTTP(fe, requestID)
+	}
+	r := internal
+	for _, candidate := range table {
+		if errors.Is(err, candidate.kind) {
+			r = candidate
+			break
+		}
+	}
+	p := Problem{Type: "about:blank", Title: r.title, Status: r.status, Code: r.code, RequestID: requestID}
+	if e, ok := errors.AsType[*explained](err); ok {
+		p.Detail = e.detail
+		return p
+	}
+	switch r.status {
+	case http.StatusBadRequest:
+		p.Errors, p.Detail = fieldErrors(err)
+	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
+		p.Detail = withoutKind(err.Error(), r.kind)
+	case http.StatusServiceUnavailable:
+		p.Detail = "a part of the system does not answer; trying again may help"
+	default:
+		p.Detail = "the server's log has more under the request id"
+	}
+	return p
+}
+
+func problemOfHTTP(fe *fiber.Error, requestID string) Problem {
+	p := Problem{Type: "about:blank", Title: http.StatusText(fe.Code), Status: fe.Code, Code: httpCodes[fe.Code], RequestID: requestID, Detail: fe.Message}
+	switch {
+	case p.Code != "":
+	case fe.Code < http.StatusInternalServerError:
+		p.Code = "invalid"
+		p.Errors = []FieldError{{Reason: fe.Message}}
+	default:
+		p.Code = internal.code
+	}
+	return p
+}
+
+// fieldErrors lists what is wrong, and says it in one line.
+func fieldErrors(err error) (list []FieldError, detail string) {
+	var text []string
+	for _, e := range job.Problems(err) {
+		list = append(list, FieldError{Field: e.Field, Reason: e.Reason})
+		text = append(text, e.Error())
+	}
+	if list == nil { // of that kind without an *InvalidError: another version's fault
+		return nil, "the request was refused as not valid"
+	}
+	return list, strings.Join(text, "; ")
+}
+
+// withoutKind cuts the sentinels that %w put in front of a text: the title says it.
+func withoutKind(text string, kind error) string {
+	for _, k := range []error{kind, job.ErrConflict} {
+		text = strings.TrimPrefix(text, k.Error()+": ")
+	}
+	return text
+}

@@ -1,0 +1,159 @@
+package webapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func TestEveryRouteIsInTheContractAndTheReverse(t *testing.T) {
+	w := newWorld(t)
+	served := map[string]bool{}
+	for _, r := range w.server.app(t.Context(), t.Context()).GetRoutes(true) {
+		if r.Method != fiber.MethodHead { // Fiber adds one to each GET
+			served[r.Method+" "+templateOf(r.Path)] = true
+		}
+	}
+	described := map[string]bool{}
+	for path, item := range w.server.contract.doc.Paths.Map() {
+		for method := range item.Operations() {
+			described[method+" "+path] = true
+		}
+	}
+	for route := range served {
+		if !described[route] {
+			t.Errorf("%s is served but not described", route)
+		}
+	}
+	for route := range described {
+		if !served[route] {
+			t.Errorf("%s is described but not served", route)
+		}
+	}
+}
+
+func TestBadRequestsGetClearProblems(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "0 3 * * *")
+	const jobs, x = "/api/v1/jobs", "/api/v1/jobs/billing/x"
+	doc := func(change func(map[string]any)) map[string]any {
+		d := document("billing/x", "0 3 * * *")
+		change(d)
+		return d
+	}
+	run := func(path string) string { return "/api/v1/runs/019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d" + path }
+	type parts = []string
+	for _, c := range []struct {
+		status       int
+		code         string
+		method, path string
+		body         any
+		parts        parts
+	}{
+		{404, "not_found", "GET", "/api/v1/nothing", nil, nil},
+		{404, "not_found", "GET", "/api", nil, nil},
+		{404, "not_found", "POST", "/nothing", nil, nil},
+		{405, "method_not_allowed", "DELETE", "/api/v1/hold", nil, nil},
+		{405, "method_not_allowed", "GET", x + "/run", nil, nil},
+		{404, "not_found", "GET", jobs + "/billing/y", nil, parts{"job billing/y"}},
+		{404, "not_found", "DELETE", jobs + "/billing/y", nil, nil},
+		{404, "not_found", "POST", jobs + "/billing/y/pause", nil, nil},
+		{404, "not_found", "POST", jobs + "/billing/y/run", nil, nil},
+		{404, "not_found", "GET", jobs + "/billing/y/versions", nil, nil},
+		{404, "not_found", "GET", jobs + "/billing/y/preview", nil, nil},
+		{400, "invalid", "GET", jobs + "/billing/a.b", nil, parts{"may have only lower-case letters"}},
+		{400, "invalid", "GET", jobs + "/billing/*", nil, parts{`"field":"job"`}},
+		{400, "invalid", "GET", jobs + "/Billing%20x/y", nil, parts{`"field":"job"`}},
+		{400, "invalid", "GET", jobs + "?limit=0", nil, parts{`"field":"limit"`, "at least 1"}},
+		{400, "invalid", "GET", jobs + "?limit=x", nil, parts{`"field":"limit"`, "integer"}},
+		{400, "invalid", "GET", jobs + "?limit=1&limit=2", nil, parts{"more than once"}},
+		{400, "invalid", "GET", jobs + "?pausd=true", nil, parts{`"field":"pausd"`, "not a parameter"}},
+		{400, "invalid", "GET", jobs + "?cursor=x", nil, parts{`"field":"cursor"`}},
+		{400, "invalid", "GET", jobs + "?group=a.*", nil, parts{`"field":"group"`}},
+		{400, "invalid", "GET", jobs + "?q=%zz", nil, parts{"query string"}},
+		{400, "invalid", "PUT", x, nil, nil},
+		{400, "invalid", "PUT", x, "{", parts{"ends too early"}},
+		{400, "invalid", "PUT", x, "{} {}", parts{}},
+		{400, "invalid", "PUT", x, `"text"`, parts{"an object"}},
+		{400, "invalid", "PUT", x, doc(func(d map[string]any) { d["retries"] = 3 }), parts{`"field":"retries"`, "not a known field"}},
+		{400, "invalid", "PUT", x, doc(func(d map[string]any) { d["job"] = "billing/y" }), parts{`"field":"job"`, "as in the path"}},
+		{400, "invalid", "PUT", x, doc(func(d map[string]any) { d["timeout"] = "-1s" }), parts{`"field":"timeout"`}},
+		{400, "invalid", "PUT", x, doc(func(d map[string]any) { d["schedule"] = map[string]any{"cron": "61 * * * *", "zone": "Mars/Base"} }), parts{`"field":"schedule.`}},
+		{400, "invalid", "PUT", x + "?dry_run=yes", document("billing/x", "0 3 * * *"), parts{`"field":"dry_run"`}},
+		{400, "invalid", "POST", x + "/run", `{"params":1,"cause":"retry"}`, parts{`"field":"cause"`}},
+		{400, "invalid", "POST", x + "/run", `{"run_id":"x"}`, parts{`"field":"run_id"`}},
+		{400, "invalid", "POST", x + "/run", `{"param":1}`, parts{"param"}},
+		{400, "invalid", "POST", x + "/run", `[]`, nil},
+		{400, "invalid", "PUT", "/api/v1/hold", `{}`, parts{"paused"}},
+		{400, "invalid", "PUT", "/api/v1/hold", `{"paused":"yes"}`, parts{`"field":"paused"`}},
+		{400, "invalid", "POST", "/api/v1/preview", `{}`, parts{`"field":"expr"`}},
+		{400, "invalid", "POST", "/api/v1/preview", `{"expr":"61 * * * *"}`, parts{`"field":"expr"`}},
+		{400, "invalid", "POST", "/api/v1/preview", `{"expr":"0 3 * * *","zone":"Mars/Base"}`, parts{`"field":"zone"`}},
+		{400, "invalid", "POST", "/api/v1/preview", `{"schedule":{"fixed_rate":"1ns"}}`, parts{`"field":"schedule.fixed_rate"`}},
+		{400, "invalid", "POST", "/api/v1/preview", `{"schedule":{"fixed_rate":"often"}}`, parts{"often"}},
+		{400, "invalid", "PUT", "/api/v1/calendars/x", `{"calendar":"x","dates":["2026-02-30"]}`, parts{`"field":"dates[0]"`}},
+		{400, "invalid", "PUT", "/api/v1/calendars/x", `{"calendar":"y"}`, parts{"as in the path"}},
+		{400, "invalid", "GET", "/api/v1/calendars/A.B", nil, parts{`"field":"calendar"`}},
+		{404, "not_found", "GET", "/api/v1/calendars/x", nil, parts{"calendar x"}},
+		{400, "invalid", "GET", "/api/v1/runs?status=done", nil, parts{`"field":"status"`}},
+		{400, "invalid", "GET", "/api/v1/runs?from=yesterday", nil, parts{`"field":"from"`}},
+		{400, "invalid", "GET", "/api/v1/runs?job=x", nil, parts{`"field":"job"`}},
+		{400, "invalid", "GET", "/api/v1/runs?cursor=x", nil, parts{`"field":"cursor"`}},
+		{400, "invalid", "GET", "/api/v1/runs/1", nil, parts{`"field":"run_id"`, "UUIDv7"}},
+		{404, "not_found", "GET", run(""), nil, nil},
+		{404, "not_found", "GET", run("/logs"), nil, nil},
+		{404, "not_found", "GET", run("/logs/tail"), nil, nil},
+		{400, "invalid", "GET", run("/logs/tail?job=x"), nil, parts{`"field":"job"`}},
+		{404, "not_found", "POST", run("/cancel"), nil, nil},
+		{400, "invalid", "GET", run("/logs?from_seq=0"), nil, parts{`"field":"from_seq"`}},
+		{400, "invalid", "GET", run("/logs?level=loud"), nil, parts{`"field":"level"`}},
+	} {
+		w.problem(c.status, c.code, c.method, c.path, c.body, c.parts...)
+	}
+}
+
+func TestABodyMustBeJSONAndBounded(t *testing.T) {
+	w := newWorld(t)
+	const x = "/api/v1/jobs/billing/x"
+	for _, kind := range []string{"text/plain", "application/yaml", ""} {
+		w.problemWith([]header{{"Content-Type", kind}}, 415, "unsupported_media_type", "PUT", x, document("billing/x", "@daily"), "application/json")
+	}
+	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1))
+	w.problem(400, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
+	want[PutJobResult](w, http.StatusCreated, "PUT", x, document("billing/x", "@daily"), header{"Content-Type", "application/json; charset=utf-8"})
+}
+
+func TestRequestsMeantForOthersAreRefused(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.Hosts = []string{"carillon.test"} })
+	for _, host := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1"} {
+		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/api/v1/hold", nil)
+		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/", nil)
+	}
+	for _, host := range []string{"localhost", "localhost:1", "127.0.0.2", "[::1]:80", "carillon.test:443"} {
+		want[Hold](w, http.StatusOK, "GET", "/api/v1/hold", nil, header{"Host", host})
+	}
+	body := `{"paused":true}`
+	for _, h := range []header{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
+		w.problemWith([]header{h}, 403, "forbidden", "PUT", "/api/v1/hold", body)
+	}
+	want[Hold](w, http.StatusOK, "PUT", "/api/v1/hold", body, header{"Origin", w.url})
+	want[Hold](w, http.StatusOK, "PUT", "/api/v1/hold", body, header{"Sec-Fetch-Site", "same-origin"})
+	if a := w.send("GET", "/api/v1/hold", nil, header{"Origin", "http://evil.example"}); a.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("CORS allows another origin to read")
+	}
+}
+
+func TestTheConsoleIsServedBesideTheAPI(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/", "/jobs/billing/x", "/apiary"} {
+		a := w.send("GET", path, nil)
+		if a.status != http.StatusOK || !strings.Contains(a.text, "<!doctype html>") || a.header.Get("X-Frame-Options") != "DENY" {
+			t.Errorf("%s: %d %.60s", path, a.status, a.text)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package webapi
+
+import (
+	"context"
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// ListRuns answers GET /runs.
+func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
+	p := r.Params
+	filter := logstore.RunFilter{
+		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
+		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
+	}
+	for _, name := range p.Job {
+		filter.Jobs = append(filter.Jobs, job.Name(name))
+	}
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	found, err := h.store.Runs(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if err := h.markSilent(ctx, found.Runs); err != nil {
+		return nil, err
+	}
+	return ListRuns200JSONResponse{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
+}
+
+// GetRun answers GET /runs/{run_id}.
+func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
+	attempts, err := h.attempts(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := h.store.Changes(ctx, attempts[0].RunID)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if err := h.markSilent(ctx, attempts); err != nil {
+		return nil, err
+	}
+	newest := attempts[0]
+	return GetRun200JSONResponse{
+		RunID: newest.RunID, Job: newest.Job, Status: newest.Status,
+		Attempts: attempts, Changes: append([]Change{}, changes...),
+	}, nil
+}
+
+// attempts returns what the history has of a run, the newest attempt first.
+func (h *handlers) attempts(ctx context.Context, text string) ([]logstore.Run, error) {
+	id, err := job.ParseRunID(text)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := h.store.Run(ctx, id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return attempts, nil
+}
+
+// CancelRun answers POST /runs/{run_id}/cancel.
+func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
+	id, err := job.ParseRunID(r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	name := r.Body.Job
+	if name != "" {
+		if _, err := job.ParseName(string(name)); err != nil {
+			return nil, err
+		}
+	} else {
+		attempts, err := h.attempts(ctx, r.RunID)
+		if err != nil {
+			return nil, err
+		}
+		if newest := attempts[0]; newest.Status.Final() {
+			return nil, fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, id, newest.Status)
+		}
+		name = attempts[0].Job
+	}
+	var reply bus.CancelReply
+	request := bus.CancelRequest{RunID: id, Job: name, By: r.Params.CarillonUser, Reason: r.Body.Reason}
+	if err := h.ask(ctx, name, "cancel", request, &reply); err != nil {
+		return nil, err
+	}
+	return CancelRun202JSONResponse{RunID: id, Found: reply.Found}, nil
+}

@@ -1,0 +1,260 @@
+package webapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+const (
+	// tailQueue is how many messages of a tail wait for a slow client. What overflows
+	// is read from the store later.
+	tailQueue = 512
+	// linesPerEvent bounds one event of a tail.
+	linesPerEvent = 500
+	// look is how often a tail asks the store about what it may not have heard;
+	// lookGap is the same while it knows of lines that it has not.
+	look    = 2 * time.Second
+	lookGap = 250 * time.Millisecond
+)
+
+// tail follows the log of one attempt for one client.
+type tail struct {
+	*handlers
+	followed
+	job   job.Name
+	heard chan *nats.Msg // log messages and events, from the bus
+	out   events
+}
+
+// serveTail returns the handler of GET /runs/{run_id}/logs/tail. Streams get "bye"
+// and end when ctx is done.
+func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		t, err := h.newTail(c)
+		if err != nil {
+			return err
+		}
+		// c must not be touched once the handler has returned: Fiber gives it to the
+		// next request. The connection stays ours until the stream ends.
+		conn := c.Context().Conn()
+		c.Set(fiber.HeaderContentType, "text/event-stream")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		c.Set("X-Accel-Buffering", "no")
+		if c.Method() == fiber.MethodHead {
+			return nil
+		}
+		subs, err := t.subscribe()
+		if err != nil {
+			return err
+		}
+		if !open.add(conn, limit) {
+			subs.stop()
+			return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", limit))
+		}
+		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+			defer open.remove(conn)
+			defer subs.stop()
+			t.out = events{w, conn}
+			if err := t.follow(ctx); err != nil {
+				t.log.DebugContext(ctx, "tail interrupted", "run_id", t.id, "error", err)
+			}
+		})
+		return nil
+	}
+}
+
+// newTail reads what is to be followed, and from where.
+func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
+	id, err := job.ParseRunID(c.Params("run_id"))
+	if err != nil {
+		return nil, err
+	}
+	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), heard: make(chan *nats.Msg, tailQueue)}
+	if t.job != "" {
+		if _, err := job.ParseName(string(t.job)); err != nil {
+			return nil, err
+		}
+	}
+	resumed, seq, err := parseEventID(c.Get("Last-Event-ID"))
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := h.store.Run(c.UserContext(), id)
+	switch {
+	case errors.Is(err, job.ErrNotFound) && t.job != "": // as new as that
+		t.attempt = max(t.attempt, resumed, 1)
+	case err != nil:
+		return nil, storeError(err)
+	default:
+		t.job = attempts[0].Job
+		if t.attempt == 0 && resumed == 0 {
+			t.attempt = attempts[0].Attempt
+		}
+		t.attempt = max(t.attempt, resumed)
+	}
+	if t.attempt == resumed {
+		t.sent = seq
+	}
+	return t, nil
+}
+
+// parseEventID reads the id of an event of a tail. An empty one is that of no line.
+func parseEventID(s string) (attempt int, seq int64, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	a, n, _ := strings.Cut(s, ":")
+	attempt, errA := strconv.Atoi(a)
+	seq, errN := strconv.ParseInt(n, 10, 64)
+	if errA != nil || errN != nil || attempt < 1 || seq < 0 {
+		return 0, 0, invalid("Last-Event-ID", fmt.Sprintf("%q must be attempt:seq, as the stream gave it", s))
+	}
+	return attempt, seq, nil
+}
+
+// subscriptions are a tail's ears on the bus.
+type subscriptions []*nats.Subscription
+
+func (s subscriptions) stop() {
+	for _, sub := range s {
+		_ = sub.Unsubscribe() // fails only on a closed connection, which has none
+	}
+}
+
+// subscribe begins to hear. It comes before the store is read, so that a line is
+// either stored by then or heard.
+func (t *tail) subscribe() (subscriptions, error) {
+	shard := t.job.Shard(t.conn.Cluster().Shards)
+	var subs subscriptions
+	for _, subject := range []string{bus.SubjectLog(t.job.Group(), t.id), bus.SubjectEvent(shard, t.job.Group())} {
+		sub, err := t.conn.NC.ChanSubscribe(subject, t.heard)
+		if err != nil {
+			subs.stop()
+			return nil, fmt.Errorf("%w: subscribe to %s: %w", job.ErrUnavailable, subject, err)
+		}
+		subs = append(subs, sub)
+	}
+	return subs, nil
+}
+
+// follow sends lines until the attempt has ended, ctx is done or the client is gone.
+func (t *tail) follow(ctx context.Context) error {
+	if err := t.out.comment(); err != nil { // so that the client sees the stream open
+		return err
+	}
+	// Subscriptions count from when the server has them.
+	if err := t.conn.NC.FlushWithContext(ctx); err != nil && ctx.Err() == nil {
+		t.log.DebugContext(ctx, "tail starts without the bus", "run_id", t.id, "error", err)
+	}
+	if err := t.lookUp(ctx); err != nil {
+		return err
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	next := time.NewTimer(t.pause())
+	defer next.Stop()
+	for !t.done(time.Now()) {
+		select {
+		case <-ctx.Done():
+			return t.out.send("bye", "", struct{}{})
+		case m := <-t.heard:
+			knew := t.gap()
+			if err := t.hear(m); err != nil {
+				return err
+			}
+			if t.gap() && !knew {
+				next.Reset(lookGap)
+			}
+		case <-next.C:
+			if err := t.lookUp(ctx); err != nil {
+				return err
+			}
+			next.Reset(t.pause())
+		case <-beat.C:
+			if err := t.out.comment(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.lines(t.rest()); err != nil {
+		return err
+	}
+	return t.out.send("end", "", LogEnd{Run: *t.end, Missing: t.lost})
+}
+
+func (t *tail) pause() time.Duration {
+	if t.gap() {
+		return lookGap
+	}
+	return look
+}
+
+// hear takes in a message from the bus. What cannot be read is of somebody else's
+// making; ingest counts it.
+func (t *tail) hear(m *nats.Msg) error {
+	if strings.HasPrefix(m.Subject, "log.") {
+		l, err := bus.DecodeLog(m.Subject, m.Header, m.Data)
+		if err != nil || l.RunID != t.id || l.Attempt != t.attempt {
+			return nil //nolint:nilerr // see above
+		}
+		return t.lines(t.live(linesOf(l)))
+	}
+	e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, t.conn.Cluster().Shards)
+	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id && e.Attempt == t.attempt {
+		t.ended(runOf(e))
+	}
+	return nil
+}
+
+// lookUp asks the store for what was not heard. When it does not answer, the bus may
+// still do: the tail goes on.
+func (t *tail) lookUp(ctx context.Context) error {
+	for more := true; more; {
+		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Attempt: t.attempt, FromSeq: t.sent + 1, Limit: linesPerPage})
+		if err != nil {
+			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
+			return nil
+		}
+		if err := t.lines(t.stored(stored)); err != nil {
+			return err
+		}
+		more = len(stored) == linesPerPage
+	}
+	if t.end != nil {
+		return nil
+	}
+	attempts, err := t.store.Run(ctx, t.id)
+	if err != nil {
+		t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
+		return nil
+	}
+	for i := range attempts {
+		t.ended(&attempts[i])
+	}
+	return nil
+}
+
+// lines sends lines, some of them in each event.
+func (t *tail) lines(lines []logstore.Line) error {
+	for len(lines) > 0 {
+		n := min(len(lines), linesPerEvent)
+		id := strconv.Itoa(t.attempt) + ":" + strconv.FormatInt(lines[n-1].Seq, 10)
+		if err := t.out.send("lines", id, lines[:n]); err != nil {
+			return err
+		}
+		lines = lines[n:]
+	}
+	return nil
+}

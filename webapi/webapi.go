@@ -1,0 +1,248 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/frontend"
+	"carillon/logstore"
+)
+
+// MaxBody is the size of a request's body, in bytes, above which it is refused.
+const MaxBody = 10 << 20
+
+// Config says where to serve, and how.
+type Config struct {
+	// Addr is the address to listen on, which must be a loopback one: there is no
+	// sign-in yet. Port 0 is any that is free. Defaults to "127.0.0.1:8080".
+	Addr string
+	// Listener is used instead of Addr when it is set; Run closes it. It too must be
+	// on loopback. Defaults to none.
+	Listener net.Listener
+	// Hosts are names by which clients may call the server besides localhost and
+	// loopback addresses, without port. Defaults to none.
+	Hosts []string
+	// MaxStreams bounds the live tails open at a time. Defaults to 256.
+	MaxStreams int
+	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
+	// requests to end. Defaults to 3 s.
+	Grace time.Duration
+	// Version is what GET /version tells. Defaults to "dev".
+	Version string
+	// Registerer takes the package's metrics, and Gatherer gives those that GET
+	// /metrics shows. Default to a registry of the server's own.
+	Registerer prometheus.Registerer
+	Gatherer   prometheus.Gatherer
+	// Logger hears of requests at Debug and of our own faults at Error. Defaults to
+	// none.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Addr == "" {
+		c.Addr = "127.0.0.1:8080"
+	}
+	if c.MaxStreams == 0 {
+		c.MaxStreams = 256
+	}
+	if c.Grace == 0 {
+		c.Grace = 3 * time.Second
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Registerer == nil || c.Gatherer == nil {
+		own := prometheus.NewRegistry()
+		c.Registerer, c.Gatherer = own, own
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	if c.MaxStreams < 0 {
+		return invalid("max_streams", "must not be negative")
+	}
+	if c.Grace < 0 {
+		return invalid("grace", "must not be negative")
+	}
+	if c.Listener != nil {
+		if tcp, ok := c.Listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+			return notLoopback(c.Listener.Addr().String())
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", c.Addr))
+	}
+	if !isLoopback(host) {
+		return notLoopback(c.Addr)
+	}
+	return nil
+}
+
+func notLoopback(addr string) error {
+	return invalid("http", fmt.Sprintf("%q is not a loopback address: there is no sign-in yet, so whoever can connect can run programs; "+
+		"listen on 127.0.0.1, and reach it from elsewhere through a tunnel or a proxy that signs people in", addr))
+}
+
+// Server serves the HTTP API and the console.
+type Server struct {
+	cfg       Config
+	handlers  *handlers
+	contract  *contract
+	streams   *streams
+	metrics   *metrics
+	log       *slog.Logger
+	listening chan struct{}
+	listener  net.Listener // set before listening is closed
+}
+
+// New returns a server. conn must be open (bus.Setup or bus.Open); it and store
+// outlive Run. The error is an *InvalidError when cfg is wrong.
+func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	rules, err := loadContract()
+	if err != nil {
+		return nil, err
+	}
+	x := newIndex(conn, cfg.Logger)
+	open := newStreams()
+	m, err := newMetrics(cfg.Registerer, x, open)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		cfg:       cfg,
+		handlers:  &handlers{conn: conn, store: store, index: x, version: cfg.Version, log: cfg.Logger},
+		contract:  rules,
+		streams:   open,
+		metrics:   m,
+		log:       cfg.Logger,
+		listening: make(chan struct{}),
+	}, nil
+}
+
+// Listening returns a channel that is closed when Run listens.
+func (s *Server) Listening() <-chan struct{} { return s.listening }
+
+// Addr returns the address on which the server listens, once Listening is closed.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Run serves until ctx is done. Then streams get "bye", requests that have begun end,
+// both within Grace, and it returns nil. It may be called once.
+func (s *Server) Run(ctx context.Context) error {
+	if s.listener = s.cfg.Listener; s.listener == nil {
+		var err error
+		var lc net.ListenConfig
+		if s.listener, err = lc.Listen(ctx, "tcp", s.cfg.Addr); err != nil {
+			return fmt.Errorf("listen on %s: %w", s.cfg.Addr, err)
+		}
+	}
+	// Requests outlive ctx, so that those which have begun can end.
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	app := s.app(ctx, requests)
+	close(s.listening)
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.handlers.index.run(ctx) })
+	g.Go(func() error {
+		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
+			return fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-ctx.Done()
+		s.shutdown(context.WithoutCancel(ctx), app)
+		return nil
+	})
+	return g.Wait()
+}
+
+// shutdown takes no more connections and waits for streams, which have seen that
+// Run's context is done, and requests.
+func (s *Server) shutdown(ctx context.Context, app *fiber.App) {
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Grace)
+	defer cancel()
+	if err := app.ShutdownWithContext(limited); err != nil {
+		s.log.WarnContext(ctx, "requests cut off", "error", err)
+		s.streams.cut()
+	}
+	// Had the app not begun to listen, it would not have closed this.
+	_ = s.listener.Close()
+	<-s.streams.drained()
+}
+
+// app returns the routes. Streams end when live is done; requests are served as long
+// as the second context is not.
+func (s *Server) app(live, requests context.Context) *fiber.App {
+	app := fiber.New(fiber.Config{
+		AppName:               "carillon",
+		DisableStartupMessage: true,
+		// What handlers keep of a request must not change when Fiber takes up the next.
+		Immutable:     true,
+		CaseSensitive: true,
+		StrictRouting: true,
+		BodyLimit:     4 * MaxBody,
+		ReadTimeout:   30 * time.Second,
+		WriteTimeout:  time.Minute,
+		IdleTimeout:   2 * time.Minute,
+		ErrorHandler:  s.fail,
+		JSONEncoder:   json.Marshal,
+		JSONDecoder:   json.Unmarshal,
+	})
+	app.Use(s.outermost(requests), s.ours, bounded)
+	routes := s.contract.checked(app)
+	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText}))
+	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
+	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
+	app.Use(console())
+	return app
+}
+
+// console serves the console on every path that is not the API's.
+func console() fiber.Handler {
+	serve := adaptor.HTTPHandler(frontend.Handler())
+	return func(c *fiber.Ctx) error {
+		isRead := c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead
+		if !isRead || c.Path() == "/api" || strings.HasPrefix(c.Path(), "/api/") {
+			return c.Next() // to 404, or 405 where another method has a route
+		}
+		return serve(c)
+	}
+}
+
+// acceptText marks requests for logs that want text rather than JSON: the generated
+// code does not hand the Accept header on.
+func acceptText(next StrictHandlerFunc, operation string) StrictHandlerFunc {
+	if operation != "GetLogs" {
+		return next
+	}
+	return func(c *fiber.Ctx, request any) (any, error) {
+		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) == fiber.MIMETextPlain {
+			c.SetUserContext(context.WithValue(c.UserContext(), wantsText{}, true))
+		}
+		return next(c, request)
+	}
+}

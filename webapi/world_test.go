@@ -1,0 +1,275 @@
+package webapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/sqlite"
+)
+
+// world is a server with a bus and a log store, and a client that checks each
+// response against the contract.
+type world struct {
+	*testing.T
+	broker *bustest.Broker
+	conn   *bus.Conn
+	store  logstore.Store
+	server *Server
+	url    string
+	rules  routers.Router
+	stop   context.CancelFunc // tells the server to stop
+	ended  chan error         // what Run returned
+}
+
+const shards = 4
+
+func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
+	t.Helper()
+	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
+	var err error
+	if w.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.conn.NC.Close)
+	w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: shards}))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
+	w.check(err)
+	t.Cleanup(func() { w.check(store.Close()) })
+	w.store = store
+
+	contract, err := loadContract()
+	w.check(err)
+	w.rules, err = legacy.NewRouter(contract.doc)
+	w.check(err)
+
+	cfg := Config{Version: "1.2.3"}
+	if cfg.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range configure {
+		f(&cfg, w)
+	}
+	w.server, err = New(w.conn, w.store, cfg)
+	w.check(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.stop = cancel
+	go func() { w.ended <- w.server.Run(ctx); close(w.ended) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-w.ended; err != nil {
+			t.Error("Run:", err)
+		}
+	})
+	<-w.server.Listening()
+	w.url = "http://" + w.server.Addr().String()
+	return w
+}
+
+func (w *world) check(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// answer is a response, with its body read.
+type answer struct {
+	status int
+	header http.Header
+	text   string
+}
+
+// header is one header of a request.
+type header struct{ name, value string }
+
+// send makes a request. body is text as it is, or a value for JSON; nil is none.
+func (w *world) send(method, path string, body any, headers ...header) answer {
+	w.Helper()
+	var data []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		data = []byte(b)
+	default:
+		var err error
+		data, err = json.Marshal(b)
+		w.check(err)
+	}
+	r, err := http.NewRequestWithContext(w.Context(), method, w.url+path, bytes.NewReader(data))
+	w.check(err)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		if h.name == "Host" {
+			r.Host = h.value
+		}
+		r.Header.Set(h.name, h.value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	w.check(err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	w.check(err)
+	w.keepsContract(r, response, text)
+	return answer{response.StatusCode, response.Header, string(text)}
+}
+
+func (w *world) keepsContract(r *http.Request, response *http.Response, body []byte) {
+	w.Helper()
+	known := *r
+	u := *r.URL
+	known.URL = &u
+	known.URL.Scheme, known.URL.Host, known.Host = "", "", ""
+	route, params, err := w.rules.FindRoute(&known)
+	if err != nil {
+		return // a request that no route is for
+	}
+	if err := openapi3filter.ValidateResponse(w.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: &known, PathParams: params, Route: route},
+		Status:                 response.StatusCode,
+		Header:                 response.Header,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+	}); err != nil {
+		w.Errorf("%s %s: the response breaks the contract: %v\n%s", r.Method, r.URL.Path, err, body)
+	}
+}
+
+// want makes a request, expects a status and reads the body into a T.
+func want[T any](w *world, status int, method, path string, body any, headers ...header) (T, http.Header) {
+	w.Helper()
+	var v T
+	a := w.send(method, path, body, headers...)
+	if a.status != status {
+		w.Fatalf("%s %s: %d, want %d: %s", method, path, a.status, status, a.text)
+	}
+	if a.text != "" {
+		w.check(json.Unmarshal([]byte(a.text), &v))
+	}
+	return v, a.header
+}
+
+// problem makes a request and expects a problem with this status and code, whose
+// text has all the given parts.
+func (w *world) problem(status int, code, method, path string, body any, parts ...string) Problem {
+	w.Helper()
+	return w.problemWith(nil, status, code, method, path, body, parts...)
+}
+
+func (w *world) problemWith(headers []header, status int, code, method, path string, body any, parts ...string) Problem {
+	w.Helper()
+	a := w.send(method, path, body, headers...)
+	var p Problem
+	if err := json.Unmarshal([]byte(a.text), &p); err != nil || a.status != status || p.Code != code || p.Status != status {
+		w.Errorf("%s %s: %d %s, want %d %s", method, path, a.status, a.text, status, code)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		w.Errorf("%s %s: Content-Type %q", method, path, got)
+	}
+	if p.RequestID == "" || p.RequestID != a.header.Get("X-Request-Id") {
+		w.Errorf("%s %s: request id %q, in the header %q", method, path, p.RequestID, a.header.Get("X-Request-Id"))
+	}
+	for _, part := range parts {
+		if !strings.Contains(a.text, part) {
+			w.Errorf("%s %s: %s has no %q", method, path, a.text, part)
+		}
+	}
+	return p
+}
+
+// document returns a valid job.
+func document(name job.Name, schedule string) map[string]any {
+	return map[string]any{"job": name, "schedule": map[string]any{"cron": schedule}, "task": map[string]any{"shell": "echo hello"}}
+}
+
+// put saves a job.
+func (w *world) put(name job.Name, schedule string) PutJobResult {
+	w.Helper()
+	result, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name), document(name, schedule))
+	return result
+}
+
+// owner answers requests to the owners of shards, as a scheduler node would.
+func owner[Q, A any](w *world, verb string, answer func(Q) (A, error)) {
+	w.Helper()
+	sub, err := w.conn.NC.Subscribe("sched.*."+verb, func(m *nats.Msg) {
+		var q Q
+		if err := json.Unmarshal(m.Data, &q); err != nil {
+			w.Error(err)
+		}
+		a, err := answer(q)
+		if err := bus.Respond(m, a, err); err != nil {
+			w.Error(err)
+		}
+	})
+	w.check(err)
+	w.Cleanup(func() { _ = sub.Unsubscribe() })
+}
+
+// heartbeat makes an instance known, as its executor would.
+func (w *world) heartbeat(group, instance string, state bus.InstanceState) {
+	w.Helper()
+	kv, err := w.conn.JS.KeyValue(w.Context(), bus.BucketInst)
+	w.check(err)
+	i := bus.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, StartedAt: noon, At: noon}
+	data, err := json.Marshal(i)
+	w.check(err)
+	_, err = kv.Put(w.Context(), i.Key(), data)
+	w.check(err)
+}
+
+var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+// begun returns the record of a run of name that was due at the given instant.
+func begun(name job.Name, at time.Time) logstore.Update {
+	return logstore.Update{
+		Kind: logstore.KindRecorded, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
+		Cause: job.CauseSchedule, At: at, Status: job.StatusPending, CommittedAt: at,
+	}
+}
+
+// started returns what instance says of the run of u.
+func started(u logstore.Update, instance string) logstore.Update {
+	u.Kind, u.Status, u.Instance, u.StartedAt, u.Delivery = logstore.KindStarted, "", instance, u.At.Add(time.Second), 1
+	return u
+}
+
+// finished returns how the run of u ended, at the given instant.
+func finished(u logstore.Update, status job.Status, lines int, at time.Time) logstore.Update {
+	u.Kind, u.Status, u.FinishedAt, u.LogLines = logstore.KindFinished, status, at, lines
+	return u
+}
+
+func (w *world) history(updates ...logstore.Update) {
+	w.Helper()
+	w.check(w.store.WriteRuns(w.Context(), "", updates))
+}
+
+// printed stores lines of the run of u, by seq; the text of each is its seq.
+func (w *world) printed(u logstore.Update, from, to int64) {
+	w.Helper()
+	var lines []logstore.Line
+	for seq := from; seq <= to; seq++ {
+		lines = append(lines, logstore.Line{
+			RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: seq, At: u.At, Level: "info", Output: "stdout", Text: "line " + itoa(seq),
+		})
+	}
+	w.check(w.store.WriteLines(w.Context(), "", lines))
+}
