@@ -127,7 +127,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	if err := e.publishFinished(life, ev); err != nil {
-		e.log.Error("end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
+		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		return
 	}
 	e.metrics.runs[o.status].Inc()

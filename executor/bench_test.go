@@ -23,6 +23,7 @@ func BenchmarkNoOpRuns(b *testing.B) {
 }
 
 func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
+	b.Helper()
 	srv, err := embedded.Start(embedded.Config{StoreDir: b.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		b.Fatal(err)

@@ -183,11 +183,11 @@ func (e *Executor) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("run executor: %w", err)
 	}
-	e.log.Info("executor started", "slots", e.cfg.Slots, "kinds", e.kinds(), "handlers", e.handlerNames())
+	e.log.InfoContext(ctx, "executor started", "slots", e.cfg.Slots, "kinds", e.kinds(), "handlers", e.handlerNames())
 	l.serve(ctx, life, false)
-	e.log.Info("executor stopping", "running", len(l.live))
+	e.log.InfoContext(ctx, "executor stopping", "running", len(l.live))
 	e.stop(life, end, l)
-	e.log.Info("executor stopped")
+	e.log.InfoContext(ctx, "executor stopped")
 	return nil
 }
 

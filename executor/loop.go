@@ -90,7 +90,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 	}
 	if err != nil {
 		l.e.metrics.rejected.Inc()
-		l.e.log.Warn("trigger rejected", "subject", m.Subject, "error", err)
+		l.e.log.WarnContext(life, "trigger rejected", "subject", m.Subject, "error", err)
 		l.answer(m.Reply, "+TERM")
 		return
 	}
@@ -182,7 +182,7 @@ func (l *loop) kill(life context.Context, m *nats.Msg) {
 	req, err := decodeKill(m)
 	if err != nil {
 		l.e.metrics.rejected.Inc()
-		l.e.log.Warn("kill rejected", "error", err)
+		l.e.log.WarnContext(life, "kill rejected", "error", err)
 		return
 	}
 	found := false
@@ -204,7 +204,7 @@ func (l *loop) kill(life context.Context, m *nats.Msg) {
 		return
 	}
 	if err := bus.Respond(m, bus.KillReply{Instance: l.e.cfg.Instance}, nil); err != nil {
-		l.e.log.Debug("kill not answered", "run_id", req.RunID, "error", err)
+		l.e.log.DebugContext(life, "kill not answered", "run_id", req.RunID, "error", err)
 	}
 }
 
@@ -266,7 +266,7 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 		cause = ErrTimeout
 	}
 	l.e.metrics.abandoned.Inc()
-	l.e.log.Warn("handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
+	l.e.log.WarnContext(life, "handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
 	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, fmt.Errorf("the handler ignored its context for %v and was abandoned", l.e.cfg.Patience)))
 }
 
@@ -305,7 +305,7 @@ func (l *loop) cancelAll(cause error) {
 func (l *loop) leave(life context.Context) {
 	l.beatGone()
 	if err := l.killSub.Unsubscribe(); err != nil {
-		l.e.log.Debug("kills not unsubscribed", "error", err)
+		l.e.log.DebugContext(life, "kills not unsubscribed", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)
 	defer cancel()

@@ -254,7 +254,7 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 			return
 		}
 		g.setStalled(true)
-		g.e.log.Debug("log lines not stored", "run_id", g.run.ID(), "lines", len(batch), "error", err)
+		g.e.log.DebugContext(ctx, "log lines not stored", "run_id", g.run.ID(), "lines", len(batch), "error", err)
 		err = pause(ctx, wait)
 	}
 	g.e.metrics.logLinesDropped.Add(float64(len(batch)))

@@ -1,0 +1,263 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/executor"
+	"carillon/job"
+)
+
+var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
+
+// world is a bus on virtual time with the group "g" on it, and a witness who sees
+// what is stored.
+type world struct {
+	t      *testing.T
+	broker *bustest.Broker
+	conn   *bus.Conn // the witness's
+	assets bus.Assets
+	n      int // triggers published
+}
+
+// bubble calls f in a world on virtual time.
+func bubble(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Helper()
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		if err := w.conn.SetupGroup(t.Context(), "g"); err != nil {
+			t.Fatal(err)
+		}
+		f(t, w)
+	})
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{
+		t: t, broker: bustest.NewBroker(t),
+		assets: bus.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 256 << 10, LogBytes: 64 << 20},
+	}
+	w.conn = w.connect("witness")
+	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// connect returns a connection as programs make it, subject to name's partitions.
+func (w *world) connect(name string) *bus.Conn {
+	w.t.Helper()
+	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(conn.NC.Close)
+	return conn
+}
+
+// instance is an executor that runs.
+type instance struct {
+	*executor.Executor
+	log  *bytes.Buffer // what it logged; read it while the executor is idle
+	stop func()        // asks it to stop and waits until it has
+	halt func()        // asks it to stop
+	over chan struct{} // closed when it has
+}
+
+// start runs an executor whose handlers register adds.
+func (w *world) start(name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
+	w.t.Helper()
+	var log bytes.Buffer
+	cfg.Group, cfg.Instance = "g", name
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	e, err := executor.New(w.connect(name), cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	register(e)
+	ctx, halt := context.WithCancel(w.t.Context())
+	i := &instance{Executor: e, log: &log, halt: halt, over: make(chan struct{})}
+	go func() {
+		defer close(i.over)
+		if err := e.Run(ctx); err != nil {
+			w.t.Errorf("executor %s: %v", name, err)
+		}
+	}()
+	i.stop = func() { halt(); <-i.over }
+	w.t.Cleanup(i.stop)
+	synctest.Wait()
+	return i
+}
+
+// handler is a registration of one handler, "h".
+func handler(f executor.HandlerFunc) func(*executor.Executor) {
+	return func(e *executor.Executor) { e.Handle("h", f) }
+}
+
+// trigger publishes a trigger for handler h, changed by change, and returns it.
+func (w *world) trigger(change ...func(*bus.Trigger)) *bus.Trigger {
+	w.t.Helper()
+	w.n++
+	name := job.Name("g/job")
+	fire := time.Now().UTC().Truncate(time.Millisecond)
+	t := &bus.Trigger{
+		RunID: job.FireRunID(name, fire.UnixMilli()+int64(w.n), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(w.assets.Shards),
+		Attempt: 1, Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
+		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: "h"}},
+	}
+	for _, f := range change {
+		f(t)
+	}
+	body, err := t.TriggerBody.Encode()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
+		w.t.Fatal(err)
+	}
+	return t
+}
+
+func atMostOnce(t *bus.Trigger) { t.Delivery = job.AtMostOnce }
+
+func timeout(d time.Duration) func(*bus.Trigger) {
+	return func(t *bus.Trigger) { t.Timeout = job.Duration(d) }
+}
+
+// events returns what EVT holds.
+func (w *world) events() []*bus.Event {
+	w.t.Helper()
+	var all []*bus.Event
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *bus.Stored) bool {
+		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, w.assets.Shards)
+		if err != nil {
+			w.t.Error(err)
+			return true
+		}
+		all = append(all, e)
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// finished returns the only finished event of a run.
+func (w *world) finished(id job.RunID) *bus.Event {
+	w.t.Helper()
+	var found []*bus.Event
+	for _, e := range w.events() {
+		if e.RunID == id && e.Kind == bus.EventFinished {
+			found = append(found, e)
+		}
+	}
+	if len(found) != 1 {
+		w.t.Fatalf("run %s has %d finished events, want 1", id, len(found))
+	}
+	return found[0]
+}
+
+// wantStatus checks the final status of a run, and that its message has a text.
+func (w *world) wantStatus(id job.RunID, status job.Status, message string) {
+	w.t.Helper()
+	if e := w.finished(id); e.Status != status || !strings.Contains(e.Message, message) {
+		w.t.Errorf("run ended as %s with message %q, want %s with %q", e.Status, e.Message, status, message)
+	}
+}
+
+// wantTriggers checks how many triggers are not acknowledged.
+func (w *world) wantTriggers(want int) {
+	w.t.Helper()
+	got := 0
+	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { got++; return true }); err != nil {
+		w.t.Fatal(err)
+	}
+	if got != want {
+		w.t.Errorf("triggers on the bus: %d, want %d", got, want)
+	}
+}
+
+// lines returns what LOG holds of a run.
+func (w *world) lines(id job.RunID) []bus.LogLine {
+	w.t.Helper()
+	var all []bus.LogLine
+	err := w.conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *bus.Stored) bool {
+		l, err := bus.DecodeLog(s.Subject, s.Header, s.Data)
+		if err != nil {
+			w.t.Error(err)
+		} else if l.RunID == id {
+			all = append(all, l.Lines...)
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// kill asks the group to end a run, and returns who answered, "" for nobody.
+func (w *world) kill(id job.RunID) string {
+	w.t.Helper()
+	var reply bus.KillReply
+	err := w.conn.Ask(w.t.Context(), bus.SubjectKill("g"), bus.KillRequest{RunID: id, By: "ann", Reason: "wrong day"}, &reply, time.Second)
+	if err != nil {
+		return ""
+	}
+	return reply.Instance
+}
+
+// counter counts the runs that are being done, and the most there were at once.
+type counter struct {
+	mu              sync.Mutex
+	now, most, runs int
+}
+
+func (c *counter) enter() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now++
+	c.runs++
+	c.most = max(c.most, c.now)
+}
+
+func (c *counter) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now--
+}
+
+func (c *counter) total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.runs
+}
+
+// sleeper returns a handler that sleeps, or returns its context's cause.
+func (c *counter) sleeper(d time.Duration) executor.HandlerFunc {
+	return func(ctx context.Context, _ *executor.Run) (any, error) {
+		c.enter()
+		defer c.leave()
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
