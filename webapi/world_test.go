@@ -125,7 +125,7 @@ func (w *world) send(method, path string, body any, headers ...header) answer {
 	}
 	response, err := http.DefaultClient.Do(r)
 	w.check(err)
-	defer response.Body.Close()
+	defer func() { w.check(response.Body.Close()) }()
 	text, err := io.ReadAll(response.Body)
 	w.check(err)
 	w.keepsContract(r, response, text)
@@ -168,12 +168,12 @@ func want[T any](w *world, status int, method, path string, body any, headers ..
 
 // problem makes a request and expects a problem with this status and code, whose
 // text has all the given parts.
-func (w *world) problem(status int, code, method, path string, body any, parts ...string) Problem {
+func (w *world) problem(status int, code, method, path string, body any, parts ...string) {
 	w.Helper()
-	return w.problemWith(nil, status, code, method, path, body, parts...)
+	w.problemWith(nil, status, code, method, path, body, parts...)
 }
 
-func (w *world) problemWith(headers []header, status int, code, method, path string, body any, parts ...string) Problem {
+func (w *world) problemWith(headers []header, status int, code, method, path string, body any, parts ...string) {
 	w.Helper()
 	a := w.send(method, path, body, headers...)
 	var p Problem
@@ -191,7 +191,6 @@ func (w *world) problemWith(headers []header, status int, code, method, path str
 			w.Errorf("%s %s: %s has no %q", method, path, a.text, part)
 		}
 	}
-	return p
 }
 
 // document returns a valid job.

@@ -1,0 +1,96 @@
+package webapi
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told returns fires, each as one line.
+func told(p Preview) []string {
+	var lines []string
+	for _, f := range p.Fires {
+		line := f.FireTime.Format("2006-01-02T15:04:05Z")
+		if !f.Due.Equal(f.FireTime) {
+			line += " due later"
+		}
+		if f.Skipped {
+			line += ": " + f.Reason
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestAPreviewHasTheNextFires(t *testing.T) {
+	w := newWorld(t)
+	preview := func(body string, note string, fires ...string) {
+		t.Helper()
+		p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body)
+		if d := cmp.Diff(fires, told(p)); d != "" || p.Note != note {
+			t.Errorf("%s: note %q, %s", body, p.Note, d)
+		}
+	}
+	preview(`{"expr":"0 3 * * *","zone":"Europe/Berlin","from":"2026-01-05T12:00:00Z","n":2}`, "", "2026-01-06T02:00:00Z", "2026-01-07T02:00:00Z")
+	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-01-05T12:00:00Z"}`, "", "2026-01-06T00:00:00Z")
+	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-02-05T12:00:00Z"}`, "there are no more fires")
+	preview(`{"schedule":{"fixed_rate":"90s"},"from":"2026-01-05T12:00:00Z","n":2}`, "", "2026-01-05T12:01:30Z", "2026-01-05T12:03:00Z")
+	preview(`{"schedule":{"cron":"@daily","spread":"1h"},"job":"billing/x","from":"2026-01-05T12:00:00Z","n":1}`, "", "2026-01-06T00:00:00Z due later")
+	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the run before")
+	preview(`{"schedule":{}}`, "the job runs only when somebody asks")
+}
+
+func TestAPreviewMarksWhatCalendarsSkip(t *testing.T) {
+	w := newWorld(t)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/holidays", `{"calendar":"holidays","dates":["01-06"]}`)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/weekend", `{"calendar":"weekend","windows":[{"days":"sat,sun","from":"00:00","to":"24:00"}]}`)
+	body := func(only string) string {
+		return fmt.Sprintf(`{"schedule":{"cron":"0 9 * * *","except":["holidays","unknown"],"only":[%s]},"from":"2026-01-05T12:00:00Z","n":5}`, only)
+	}
+	p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body(""))
+	if d := cmp.Diff([]string{"2026-01-06T09:00:00Z: calendar holidays excludes it", "2026-01-07T09:00:00Z", "2026-01-08T09:00:00Z", "2026-01-09T09:00:00Z", "2026-01-10T09:00:00Z"}, told(p)); d != "" {
+		t.Error(d)
+	}
+	p, _ = want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body(`"weekend"`))
+	const not = ": calendar weekend does not include it"
+	if d := cmp.Diff([]string{"2026-01-06T09:00:00Z: calendar holidays excludes it", "2026-01-07T09:00:00Z" + not, "2026-01-08T09:00:00Z" + not, "2026-01-09T09:00:00Z" + not, "2026-01-10T09:00:00Z"}, told(p)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAPausedJobsPreviewSaysThatItsFiresAreSkipped(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "0 3 * * *")
+	want[JobItem](w, http.StatusOK, "POST", "/api/v1/jobs/billing/x/pause", nil)
+	p, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x/preview?n=1&from=2026-01-05T12:00:00Z", nil)
+	if d := cmp.Diff([]string{"2026-01-06T03:00:00Z: the job is paused"}, told(p)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCalendarsAreKeptWithTheirRevisions(t *testing.T) {
+	w := newWorld(t)
+	const c = "/api/v1/calendars/holidays"
+	_, head := want[CalendarItem](w, http.StatusOK, "PUT", c, `{"calendar":"holidays","dates":["12-25"]}`, header{"If-None-Match", "*"})
+	first := head.Get("ETag")
+	item, head := want[CalendarItem](w, http.StatusOK, "PUT", c, `{"calendar":"holidays","dates":["12-25","12-26"]}`, header{"If-Match", first}, header{"Carillon-User", "ann"})
+	if item.Definition.Version != 2 || item.Definition.Author != "ann" || item.Definition.Zone != "UTC" {
+		t.Errorf("%+v", item)
+	}
+	w.problemWith([]header{{"If-Match", first}}, 412, "precondition_failed", "PUT", c, `{"calendar":"holidays"}`)
+	w.problemWith([]header{{"If-Match", first}}, 412, "precondition_failed", "DELETE", c, nil)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/days-off", `{"calendar":"days-off"}`)
+	list, _ := want[CalendarList](w, http.StatusOK, "GET", "/api/v1/calendars", nil)
+	if len(list.Items) != 2 || list.Items[0].Definition.Calendar.Calendar != "days-off" || list.Items[1].Revision != item.Revision {
+		t.Errorf("%+v", list)
+	}
+	got, _ := want[CalendarItem](w, http.StatusOK, "GET", c, nil)
+	if d := cmp.Diff(item, got); d != "" {
+		t.Error(d)
+	}
+	want[struct{}](w, http.StatusNoContent, "DELETE", c, nil, header{"If-Match", head.Get("ETag")})
+	w.problem(404, "not_found", "GET", c, nil)
+	w.problem(404, "not_found", "DELETE", c, nil)
+}
