@@ -1,0 +1,157 @@
+package crontab
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"carillon/job"
+	"carillon/job/cron"
+)
+
+// MaxFile is the greatest size of a crontab, in bytes.
+const MaxFile = 1 << 20
+
+// Outcome says what became of a line.
+type Outcome string
+
+// The outcomes.
+const (
+	Imported Outcome = "imported" // it is a job
+	Setting  Outcome = "setting"  // it holds for the jobs below
+	Skipped  Outcome = "skipped"  // cron would run it, we do not
+	Broken   Outcome = "broken"   // cron would not run it either
+)
+
+// Line is a line that is neither blank nor a comment, and what became of it.
+type Line struct {
+	Number  int // counts from 1
+	Text    string
+	Outcome Outcome
+	// Note says why a line was skipped or is broken, and what one should know of
+	// the others; it may be empty.
+	Note string
+	// Job is what was made of the line, if it was imported. It is valid.
+	Job job.Job
+}
+
+// Options says how to read a crontab.
+type Options struct {
+	// System means that a user is named before each command, as in /etc/crontab.
+	System bool
+	// Group is the executor group of the jobs, a slug.
+	Group string
+	// Zone is the time zone of lines before which no CRON_TZ stands. Defaults to UTC.
+	Zone string
+	// Dir is the working directory of jobs before which no HOME is set. When it is
+	// empty, Home is asked.
+	Dir string
+	// Home returns the home directory of a user, "" the one whose crontab it is. Cron
+	// runs a job there. An empty answer, and a nil Home, leaves it to the executor.
+	Home func(user string) string
+}
+
+// Import reads a crontab. It returns its lines in order, for each what became of it.
+// The error is an *InvalidError: the options or the whole file are wrong.
+func Import(data []byte, o Options) ([]Line, error) {
+	if err := o.validate(data); err != nil {
+		return nil, err
+	}
+	r := &reader{options: o, names: newNames(), zone: o.Zone}
+	var lines []Line
+	number := 0
+	for raw := range bytes.Lines(data) {
+		number++
+		text := strings.Trim(string(raw), " \t\r\n")
+		switch {
+		case text == "":
+			r.name = "" // a name belongs to the line right below it
+		case text[0] == '#':
+			r.comment(text)
+		default:
+			l := Line{Number: number, Text: text}
+			r.read(&l)
+			lines = append(lines, l)
+		}
+	}
+	return lines, nil
+}
+
+func (o Options) validate(data []byte) error {
+	if len(data) > MaxFile {
+		return &job.InvalidError{Field: "crontab", Reason: fmt.Sprintf("has %d bytes; at most %d are read", len(data), MaxFile)}
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return &job.InvalidError{Field: "crontab", Reason: "has a NUL byte; it must be text"}
+	}
+	if _, err := cron.LoadZone(o.Zone); err != nil {
+		return &job.InvalidError{Field: "zone", Reason: fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin", o.Zone)}
+	}
+	return job.CheckSlug("group", o.Group)
+}
+
+// reader is what the lines above say about those below.
+type reader struct {
+	options  Options
+	names    *names
+	settings []setting // in order, each name once
+	zone     string
+	name     string // from a comment, for the next line
+}
+
+// comment notes the name that a comment may give to the line below it.
+func (r *reader) comment(text string) {
+	key, value, ok := strings.Cut(strings.TrimLeft(text, "# \t"), ":")
+	if ok && strings.EqualFold(strings.TrimSpace(key), "name") {
+		r.name = strings.TrimSpace(value)
+	}
+}
+
+// read decides what becomes of a line.
+func (r *reader) read(l *Line) {
+	name := r.name
+	r.name = ""
+	if s, ok := parseSetting(l.Text); ok {
+		l.Outcome = Setting
+		r.set(l, s)
+		return
+	}
+	e, err := parseEntry(l.Text, r.options.System)
+	switch {
+	case err != nil:
+		l.Outcome, l.Note = Broken, err.Error()
+	case e.schedule == "@reboot":
+		l.Outcome = Skipped
+		l.Note = "a cluster has no moment of boot; start such work with the machine's init system"
+	default:
+		r.add(l, e, name)
+	}
+}
+
+// add makes a job of an entry, or says why that cannot be.
+func (r *reader) add(l *Line, e entry, name string) {
+	l.Outcome = Broken
+	if _, err := cron.Parse(e.schedule, 0); err != nil {
+		l.Note = err.Error()
+		return
+	}
+	if name == "" {
+		name = r.names.derive(e)
+	} else if other, taken := r.names.claim(name, l.Number); taken {
+		l.Note = fmt.Sprintf("the name %q is that of line %d already", name, other)
+		return
+	}
+	j, note := r.jobOf(e, name)
+	if err := j.Validate(); err != nil {
+		l.Note = firstProblem(err)
+		return
+	}
+	l.Outcome, l.Note, l.Job = Imported, note, j
+}
+
+func firstProblem(err error) string {
+	if all := job.Problems(err); len(all) > 0 {
+		err = all[0]
+	}
+	return err.Error()
+}

@@ -1,0 +1,261 @@
+package crontab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+)
+
+// imported reads a user's crontab into group ops.
+func imported(t *testing.T, text string, change ...func(*Options)) []Line {
+	t.Helper()
+	o := Options{Group: "ops", Zone: "UTC", Dir: "/home/ada"}
+	for _, c := range change {
+		c(&o)
+	}
+	lines, err := Import([]byte(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// one returns the last line's job.
+func one(t *testing.T, text string, change ...func(*Options)) job.Job {
+	t.Helper()
+	lines := imported(t, text, change...)
+	last := lines[len(lines)-1]
+	if last.Outcome != Imported {
+		t.Fatalf("%q is %s: %s", last.Text, last.Outcome, last.Note)
+	}
+	return last.Job
+}
+
+func system(o *Options) { o.System, o.Dir = true, "" }
+
+func TestALineBecomesAJobThatDoesTheSame(t *testing.T) {
+	text := `# m h dom mon dow command
+SHELL = "/bin/bash"
+PATH=/usr/local/bin:/usr/bin:/bin
+GREETING='hello world'
+RANDOM_DELAY=30
+CRON_TZ=Europe/Berlin
+MAILTO=ops@example.com
+
+30 4 * * 1-5  /opt/report.sh --to "$GREETING"  # daily
+`
+	want := job.Job{
+		Job:      "ops/report",
+		Schedule: job.Schedule{Cron: "30 4 * * 1-5", Zone: "Europe/Berlin", Spread: job.Duration(30 * 60e9)},
+		Task: job.Task{
+			Command: []string{"/bin/bash", "-c", `/opt/report.sh --to "$GREETING"  # daily`},
+			Dir:     "/home/ada",
+			Env:     map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "GREETING": "hello world"},
+		},
+	}.WithDefaults()
+	if diff := cmp.Diff(want, one(t, text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettingsHoldForTheLinesBelowThem(t *testing.T) {
+	lines := imported(t, "0 1 * * * a\nCRON_TZ=Asia/Tokyo\nX=1\nHOME=/srv\n0 1 * * * b\nX = 2 \nCRON_TZ=\n0 1 * * * c\n")
+	jobs := map[string]job.Job{}
+	for _, l := range lines {
+		jobs[l.Job.Job.Short()] = l.Job
+	}
+	f := func(name, zone, x, dir string) {
+		t.Helper()
+		j := jobs[name]
+		if j.Schedule.Zone != zone || j.Task.Env["X"] != x || j.Task.Dir != dir {
+			t.Errorf("%s: zone %q, X %q, dir %q", name, j.Schedule.Zone, j.Task.Env["X"], j.Task.Dir)
+		}
+	}
+	f("a", "UTC", "", "/home/ada")
+	f("b", "Asia/Tokyo", "1", "/srv")
+	f("c", "UTC", "2", "/srv")
+}
+
+func TestPercentSignsDivideCommandAndInput(t *testing.T) {
+	f := func(text, command, stdin string) {
+		t.Helper()
+		j := one(t, "@daily "+text)
+		if j.Task.Shell != command || j.Task.Stdin != stdin {
+			t.Errorf("%s\n got %q, %q\nwant %q, %q", text, j.Task.Shell, j.Task.Stdin, command, stdin)
+		}
+	}
+	f(`date +\%F`, `date +%F`, "")
+	f(`mail -s x ops%Hello,%%bye`, `mail -s x ops`, "Hello,\n\nbye\n")
+	f(`cat%one%`, `cat`, "one\n")
+	f(`cat%`, `cat`, "\n")
+	f(`cat%50\%%C:\dir`, `cat`, "50%\nC:\\dir\n")
+	f(`printf 'a\nb' \\%x`, `printf 'a\nb' \\`, "x\n")
+	f(`echo \\\%`, `echo \\%`, "")
+	f(`echo x\`, `echo x\`, "")
+}
+
+func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
+	f := func(text string, outcome Outcome, note string, change ...func(*Options)) {
+		t.Helper()
+		lines := imported(t, text, change...)
+		if l := lines[len(lines)-1]; l.Outcome != outcome || l.Note != note {
+			t.Errorf("%q\n got %s: %s\nwant %s: %s", text, l.Outcome, l.Note, outcome, note)
+		}
+	}
+	f("* * * * * x", Imported, "")
+	f("@hourly x", Imported, "")
+	f("-*/15 * * * * x", Imported, "")
+	f("A=b", Setting, "")
+	f("RANDOM_DELAY=5", Setting, "becomes schedule.spread: a delay that is the same each time")
+	f("MAILTO=\"\"", Skipped, "nothing is mailed; what a job prints is in its run's log")
+	f("@reboot x", Skipped, "a cluster has no moment of boot; start such work with the machine's init system")
+	f("0 25 * * * x", Broken, `hour "25" must be a number from 0 to 23`)
+	f("0 0 30 2 * x", Broken, `schedule.cron "0 0 30 2 *" never fires: no date matches it`)
+	f("@fortnightly x", Broken, `macro "@fortnightly" is not known; must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly`)
+	f("0 3 * *", Broken, "has 4 of the five fields minute, hour, day of month, month and day of week, and no command")
+	f("0 3 * * *", Broken, "has no command")
+	f("0 3 * * * %x", Broken, "has no command before the %")
+	f("CRON_TZ=Mars/Base", Broken, `"Mars/Base" is not a time zone; use an IANA name such as Europe/Berlin`)
+	f("RANDOM_DELAY=soon", Broken, `"soon" must be a number of minutes from 0 to 1440`)
+	f("''=x", Broken, "has no name before the =")
+	f("# name: a\n@daily x\n# name: a\n@daily y", Broken, `the name "a" is that of line 2 already`)
+	f("# name: A b\n@daily x", Broken, `job "ops/A b" has a name that may have only lower-case letters, digits, '-' and '_'`)
+	f("@daily x", Imported, "runs in an empty directory, not in a home", func(o *Options) { o.Dir = "" })
+	f("@daily root x", Imported, "runs as the executor does, not as root; runs in an empty directory, not in a home", system)
+	f("@daily root", Broken, "has no command after the user; is it a user's crontab?", system)
+	f("@daily", Broken, "has no user and no command; a system crontab names a user before the command", system)
+}
+
+func TestABrokenLineDoesNotStopTheOthers(t *testing.T) {
+	lines := imported(t, "0 3 * * * a\nnonsense\n\n# c\n0 4 * * * b\r\n")
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprint(l.Number, " ", l.Outcome, " ", l.Job.Job))
+	}
+	if diff := cmp.Diff([]string{"1 imported ops/a", "2 broken ", "5 imported ops/b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAJobRunsInTheHomeOfItsUser(t *testing.T) {
+	home := func(o *Options) {
+		o.System, o.Dir = true, ""
+		o.Home = func(user string) string { return "/home/" + user }
+	}
+	j := one(t, "0 3 * * * www-data php /srv/app/cron.php", home)
+	if j.Task.Dir != "/home/www-data" || j.Task.Shell != "php /srv/app/cron.php" || j.Job != "ops/cron" || j.Description != "Cron ran it as www-data" {
+		t.Errorf("got %+v", j)
+	}
+}
+
+func TestNamesTellWhatALineDoes(t *testing.T) {
+	for command, want := range map[string]string{
+		"/usr/local/bin/backup.sh --full >/dev/null 2>&1":                             "backup",
+		"cd /srv/app && php artisan schedule:run >> /dev/null 2>&1":                   "artisan-schedule-run",
+		"test -x /usr/sbin/anacron || ( cd / && run-parts --report /etc/cron.daily )": "run-parts-cron-daily",
+		"[ -d /run/x ] && nice -n 10 ionice -c3 /opt/x/clean_up.py":                   "clean_up",
+		"FOO=bar BAZ='q' /bin/sh /root/Rotate Logs.sh":                                "rotate",
+		"certbot renew --quiet":                                                       "certbot-renew",
+		"tar czf /b/x.tgz /data":                                                      "tar-czf",
+		"flock -n /tmp/l timeout 30m ./sync.sh":                                       "sync",
+		"echo $(date)":                                                                "echo",
+		"bash -c 'exec /x/y.sh'":                                                      "y",
+		"python3 -m app.jobs.mail":                                                    "app-jobs-mail",
+		"2>/dev/null":                                                                 "job",
+		"日本":                                                                          "job",
+		"true":                                                                        "job",
+		strings.Repeat("verylong", 20):                                                strings.Repeat("verylong", 5),
+	} {
+		if got := one(t, "@daily "+command).Job; got != job.Name("ops/"+want) {
+			t.Errorf("%s\n got %s\nwant ops/%s", command, got, want)
+		}
+	}
+	if got := one(t, "# name: nightly\n@daily backup").Job; got != "ops/nightly" {
+		t.Errorf("got %s, want the name of the comment", got)
+	}
+	if got := one(t, "# name: nightly\n\n@daily backup").Job; got != "ops/backup" {
+		t.Errorf("got %s: a name holds for the line right below it", got)
+	}
+}
+
+func TestNamesAreUniqueAndStayTheSame(t *testing.T) {
+	names := func(text string) []string {
+		var all []string
+		for _, l := range imported(t, text) {
+			all = append(all, l.Job.Job.Short())
+		}
+		return all
+	}
+	first := names("0 1 * * * backup.sh a\n0 2 * * * backup.sh a\n0 2 * * * backup.sh a\n")
+	if first[0] != "backup-a" || len(slices.Compact(slices.Sorted(slices.Values(first)))) != 3 {
+		t.Errorf("got %q", first)
+	}
+	// Lines added below, and a new order of the others, leave the names alone.
+	second := names("0 1 * * * backup.sh a\n0 9 * * * other\n0 2 * * * backup.sh a\n")
+	if second[2] != first[1] {
+		t.Errorf("got %q, then %q", first, second)
+	}
+}
+
+func TestSystemCrontabsAreRecognised(t *testing.T) {
+	f := func(file, text string, want bool) {
+		t.Helper()
+		if got := IsSystem(file, []byte(text)); got != want {
+			t.Errorf("%s %q: got %v", file, text, got)
+		}
+	}
+	f("/etc/crontab", "", true)
+	f("/etc/cron.d/php", "x", true)
+	f("x", "# m h dom mon dow user\tcommand\n0 1 * * * ada x\n", true)
+	f("x", "# * * * * * user-name command to be executed\n", true)
+	f("x", "A=b\n17 * * * * root cd / && run-parts /etc/cron.hourly\n0 1 * * * www-data x\n", true)
+	f("x", "0 1 * * * root x\n0 1 * * * backup /data\n", false)
+	f("x", "0 1 * * * /root/x y\n", false)
+	f("x", "# m h dom mon dow command\n0 1 * * * backup /data\n", false)
+	f("x", "", false)
+}
+
+func TestWhatIsNoCrontabIsRefusedAsAWhole(t *testing.T) {
+	for _, text := range []string{strings.Repeat("x", MaxFile+1), "0 1 * * * a\x00b"} {
+		if _, err := Import([]byte(text), Options{Group: "ops"}); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("got %v", err)
+		}
+	}
+	for _, o := range []Options{{}, {Group: "a.b"}, {Group: "ops", Zone: "Nowhere"}} {
+		if _, err := Import(nil, o); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%+v: got %v", o, err)
+		}
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	f.Add("A=b\n0 3 * * * root x%y\\%z\n", true)
+	f.Add("# name: x\n@daily cd / && nice -n 5 bash -c 'x' | y\n@reboot z\n", false)
+	f.Add("CRON_TZ=Asia/Tokyo\n-*/5 * * * 1-5 flock -n\n", false)
+	f.Fuzz(func(t *testing.T, text string, isSystem bool) {
+		IsSystem("x", []byte(text))
+		lines, err := Import([]byte(text), Options{Group: "ops", System: isSystem})
+		if err != nil {
+			return
+		}
+		seen := map[job.Name]bool{}
+		for _, l := range lines {
+			if l.Outcome != Imported {
+				continue
+			}
+			if err := l.Job.Validate(); err != nil {
+				t.Errorf("%q: %v", l.Text, err)
+			}
+			if seen[l.Job.Job] {
+				t.Errorf("two jobs are called %s", l.Job.Job)
+			}
+			seen[l.Job.Job] = true
+		}
+	})
+}

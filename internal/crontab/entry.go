@@ -1,0 +1,104 @@
+package crontab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const blanks = " \t"
+
+// entry is a line that says when and what, before it means anything to us.
+type entry struct {
+	schedule string // five fields or a macro
+	user     string // system crontabs only
+	command  string
+	stdin    string
+}
+
+// parseEntry takes a line apart. What the fields say is not looked at.
+func parseEntry(text string, system bool) (entry, error) {
+	var e entry
+	text = strings.TrimPrefix(text, "-") // SUSE: do not log this job's start
+	fields := 5
+	if strings.HasPrefix(text, "@") {
+		fields = 1
+	}
+	var parts []string
+	rest := text
+	for range fields {
+		var word string
+		if word, rest = cutWord(rest); word == "" {
+			return e, fmt.Errorf("has %d of the five fields minute, hour, day of month, month and day of week, and no command", len(parts))
+		}
+		parts = append(parts, word)
+	}
+	e.schedule = strings.Join(parts, " ")
+	if system {
+		if e.user, rest = cutWord(rest); e.user == "" {
+			return e, errors.New("has no user and no command; a system crontab names a user before the command")
+		}
+	}
+	if rest == "" {
+		if system {
+			return e, errors.New("has no command after the user; is it a user's crontab?")
+		}
+		return e, errors.New("has no command")
+	}
+	var ok bool
+	e.command, e.stdin, ok = cutInput(rest)
+	if !ok || strings.Trim(e.command, blanks) == "" {
+		return e, errors.New("has no command before the %")
+	}
+	return e, nil
+}
+
+// cutWord returns the first word, and the rest without blanks before it.
+func cutWord(s string) (word, rest string) {
+	s = strings.TrimLeft(s, blanks)
+	end := strings.IndexAny(s, blanks)
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], strings.TrimLeft(s[end:], blanks)
+}
+
+// cutInput divides what cron calls the command at its first %, as do_command.c does:
+// what follows is standard input, in which each further % ends a line and a last
+// line's end is added. A backslash before % takes its meaning away, and vanishes; any
+// other backslash stays, and guards the character after it.
+func cutInput(s string) (command, stdin string, ok bool) {
+	command, input, divided := cutPercent(s)
+	if !divided {
+		return command, "", command != ""
+	}
+	var b strings.Builder
+	for more := true; more; {
+		var line string
+		line, input, more = cutPercent(input)
+		b.WriteString(line)
+		b.WriteByte('\n')
+		if more && input == "" {
+			break // a % at the very end has ended its line
+		}
+	}
+	return command, b.String(), command != ""
+}
+
+// cutPercent returns what comes before and after the first % that means something.
+func cutPercent(s string) (before, after string, found bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '%':
+			return b.String(), s[i+1:], true
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			if s[i] != '%' {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), "", false
+}

@@ -1,0 +1,125 @@
+package crontab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// names gives each job of a crontab a name of its own. The same line gets the same
+// name at each import; of several lines with the same words, the first has the plain
+// name and the others a hash of themselves after it.
+type names struct {
+	line map[string]int // of each name that is taken; 0 when it was derived
+}
+
+func newNames() *names { return &names{line: map[string]int{}} }
+
+// claim takes a name that somebody chose. It returns the line that has it already.
+func (n *names) claim(name string, line int) (other int, taken bool) {
+	if other, taken = n.line[name]; !taken {
+		n.line[name] = line
+	}
+	return other, taken
+}
+
+// derive takes a name made from what the entry runs.
+func (n *names) derive(e entry) string {
+	plain := slugOf(e.command)
+	name := plain
+	sum := sha256.Sum256([]byte(e.schedule + "\x00" + e.user + "\x00" + e.command + "\x00" + e.stdin))
+	digits := hex.EncodeToString(sum[:])
+	// Equal lines have equal hashes: then each takes more digits than the one before.
+	for length := 6; ; length++ {
+		if _, taken := n.line[name]; !taken {
+			n.line[name] = 0
+			return name
+		}
+		name = plain + "-" + digits[:min(length, len(digits))]
+		if length > len(digits) {
+			name += strings.Repeat("x", length-len(digits))
+		}
+	}
+}
+
+// maxPlain leaves room in a slug for the hash.
+const maxPlain = 40
+
+// Programs that say little about what a line is for.
+var (
+	// prelude comes before the command proper: the next one counts.
+	prelude = []string{"cd", "test", "[", "[[", "export", "set", "umask", ".", "source", "sleep", "true", ":", "if", "then", "while", "do", "!"}
+	// wrappers and interpreters have the program proper among their arguments.
+	wrappers     = []string{"nice", "ionice", "env", "sudo", "chronic", "cronic", "timeout", "flock", "setsid", "nohup", "time", "exec", "command", "stdbuf", "systemd-cat"}
+	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "python", "python2", "python3", "perl", "php", "ruby", "node"}
+	// extensions of scripts say how a program is run, not what it does.
+	extensions = []string{".sh", ".bash", ".py", ".pl", ".php", ".rb", ".js"}
+)
+
+var (
+	operators  = regexp.MustCompile(`&&|\|\||[;|(){}&]`)
+	redirected = regexp.MustCompile(`[0-9]*[<>]+&?[0-9-]*\s*[^\s;|&]*`)
+	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	amount     = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
+	plainWord  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_:-]*$`)
+	notSlug    = regexp.MustCompile(`[^a-z0-9_]+`)
+)
+
+// slugOf returns a slug that tells what a command does: its program's name, and the
+// word after it if that is a plain one, as in "certbot-renew".
+func slugOf(command string) string {
+	for _, simple := range operators.Split(redirected.ReplaceAllString(command, " "), -1) {
+		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", "`", " ").Replace(simple))
+		if name := nameOf(words); name != "" {
+			return name
+		}
+	}
+	return "job"
+}
+
+func nameOf(words []string) string {
+	for len(words) > 0 {
+		program := path.Base(words[0])
+		switch {
+		case slices.Contains(prelude, program):
+			return ""
+		case assignment.MatchString(words[0]), amount.MatchString(words[0]), strings.HasPrefix(words[0], "-"):
+			words = words[1:]
+		case program == "flock":
+			words = afterLock(words[1:])
+		case slices.Contains(wrappers, program), len(words) > 1 && slices.Contains(interpreters, program):
+			words = words[1:]
+		default:
+			return slug(program, words[1:])
+		}
+	}
+	return ""
+}
+
+// afterLock passes over flock's options and its lock file.
+func afterLock(words []string) []string {
+	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || amount.MatchString(words[0])) {
+		words = words[1:]
+	}
+	return words[min(1, len(words)):]
+}
+
+func slug(program string, args []string) string {
+	name := program
+	if ext := path.Ext(program); slices.Contains(extensions, ext) {
+		name = strings.TrimSuffix(program, ext)
+	}
+	if len(args) > 0 && program == "run-parts" {
+		args = args[len(args)-1:]
+		args[0] = strings.TrimPrefix(path.Base(args[0]), ".")
+		name += "-" + args[0]
+	} else if len(args) > 0 && plainWord.MatchString(args[0]) {
+		name += "-" + args[0]
+	}
+	name = notSlug.ReplaceAllString(strings.ToLower(name), "-")
+	name = strings.TrimLeft(name, "-_")
+	return strings.TrimRight(name[:min(len(name), maxPlain)], "-_")
+}
