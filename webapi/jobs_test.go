@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -155,19 +156,22 @@ func TestAListHasNextFiresAndLastRuns(t *testing.T) {
 	}
 }
 
+// errRefused is what a driver says: not for clients.
+var errRefused = errors.New("dial tcp 10.1.2.3:9000: refused")
+
 // away is a log store that does not answer.
 type away struct{ logstore.Store }
 
 func (away) LastRuns(context.Context, []job.Name, int) (map[job.Name][]logstore.Run, error) {
-	return nil, fmt.Errorf("dial tcp 10.1.2.3:9000: refused")
+	return nil, errRefused
 }
 
 func (away) Runs(context.Context, logstore.RunFilter) (logstore.RunPage, error) {
-	return logstore.RunPage{}, fmt.Errorf("dial tcp 10.1.2.3:9000: refused")
+	return logstore.RunPage{}, errRefused
 }
 
 func (away) Stats(context.Context) (logstore.Stats, error) {
-	return logstore.Stats{}, fmt.Errorf("dial tcp 10.1.2.3:9000: refused")
+	return logstore.Stats{}, errRefused
 }
 
 func (away) Run(context.Context, job.RunID) ([]logstore.Run, error) { panic("BUG: in the store") }

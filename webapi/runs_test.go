@@ -1,0 +1,137 @@
+package webapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
+	w := newWorld(t)
+	x, y, z := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute)), begun("billing/z", noon.Add(2*time.Minute))
+	w.history(x, y, z, finished(y, job.StatusFailed, 0, noon.Add(time.Hour)))
+	list := func(parameters string, expected ...job.RunID) RunPage {
+		t.Helper()
+		page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?"+parameters, nil)
+		var ids []job.RunID
+		for _, r := range page.Items {
+			ids = append(ids, r.RunID)
+		}
+		if d := cmp.Diff(expected, ids); d != "" {
+			t.Errorf("%s: %s", parameters, d)
+		}
+		return page
+	}
+	list("", z.RunID, y.RunID, x.RunID)
+	list("group=billing", z.RunID, x.RunID)
+	list("job=billing/x&job=orders/y", y.RunID, x.RunID)
+	list("status=failed", y.RunID)
+	list("status=failed&status=pending&cause=schedule", z.RunID, y.RunID, x.RunID)
+	list("cause=manual")
+	list("from=2026-01-05T12:01:00Z&to=2026-01-05T12:02:00Z", y.RunID)
+	list("from=2026-01-05T13:01:00%2B01:00&to=2026-01-05T12:02:00Z", y.RunID)
+	page := list("limit=2", z.RunID, y.RunID)
+	if page = list("limit=2&cursor="+page.Next, x.RunID); page.Next != "" {
+		t.Errorf("the last page has next %q", page.Next)
+	}
+}
+
+func TestARunHasItsAttemptsAndTimeline(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	w.history(x, finished(started(x, "i1"), job.StatusSucceeded, 3, noon.Add(time.Minute)))
+	got, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
+	if got.Job != "billing/x" || got.Status != job.StatusSucceeded || len(got.Attempts) != 1 || got.Attempts[0].LogLines != 3 || len(got.Changes) < 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestARunOnASilentInstanceIsShownAsPending(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	x, y := begun("billing/x", noon), begun("billing/y", noon)
+	w.history(x, started(x, "gone"), y, started(y, "here"))
+	w.heartbeat("billing", "here", bus.InstanceOnline)
+	w.heartbeat("orders", "gone", bus.InstanceOnline) // of the same name, in another group
+
+	silent := func(r Run) {
+		t.Helper()
+		if r.Status != job.StatusPending || r.Instance != "gone" || r.Reason != "instance gone went silent; waits for another executor" {
+			t.Errorf("%+v", r)
+		}
+	}
+	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
+	silent(detail.Attempts[0])
+	if detail.Status != job.StatusPending {
+		t.Errorf("status %s", detail.Status)
+	}
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?job=billing/x", nil)
+	silent(page.Items[0])
+	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x", nil)
+	silent(item.LastRuns[0])
+	if here, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(y.RunID), nil); here.Status != job.StatusRunning || here.Attempts[0].Reason != "" {
+		t.Errorf("%+v", here)
+	}
+}
+
+func TestCancelAsksTheOwnerOfTheShard(t *testing.T) {
+	w := newWorld(t)
+	x, done := begun("billing/x", noon), begun("billing/y", noon)
+	w.history(x, done, finished(done, job.StatusSucceeded, 0, noon.Add(time.Minute)))
+	var asked []bus.CancelRequest
+	owner(w, "cancel", func(q bus.CancelRequest) (bus.CancelReply, error) {
+		asked = append(asked, q)
+		return bus.CancelReply{RunID: q.RunID, Found: job.StatusRunning}, nil
+	})
+	cancel := func(id job.RunID) string { return "/api/v1/runs/" + string(id) + "/cancel" }
+	accepted, _ := want[CancelAccepted](w, http.StatusAccepted, "POST", cancel(x.RunID), `{"reason":"wrong day"}`, header{"Carillon-User", "ann"})
+	if d := cmp.Diff(CancelAccepted{RunID: x.RunID, Found: job.StatusRunning}, accepted); d != "" {
+		t.Error(d)
+	}
+	w.problem(409, "conflict", "POST", cancel(done.RunID), nil, "has ended already, as succeeded")
+	fresh := job.NewRunID(noon)
+	w.problem(404, "not_found", "POST", cancel(fresh), nil)
+	want[CancelAccepted](w, http.StatusAccepted, "POST", cancel(fresh), `{"job":"billing/z"}`)
+	expected := []bus.CancelRequest{{RunID: x.RunID, Job: "billing/x", By: "ann", Reason: "wrong day"}, {RunID: fresh, Job: "billing/z"}}
+	if d := cmp.Diff(expected, asked); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLogsAreReadInRanges(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	w.history(x)
+	w.printed(x, 1, 5)
+	logs := "/api/v1/runs/" + string(x.RunID) + "/logs"
+	read := func(parameters, lines string, next int64) {
+		t.Helper()
+		page, _ := want[LogPage](w, http.StatusOK, "GET", logs+parameters, nil)
+		var got []string
+		for _, l := range page.Items {
+			got = append(got, strings.TrimPrefix(l.Text, "line "))
+		}
+		if strings.Join(got, " ") != lines || page.NextSeq != next {
+			t.Errorf("%s: %v next %d, want %s next %d", parameters, got, page.NextSeq, lines, next)
+		}
+	}
+	read("", "1 2 3 4 5", 0)
+	read("?limit=2", "1 2", 3)
+	read("?limit=2&from_seq=3", "3 4", 5)
+	read("?limit=2&from_seq=5", "5", 0)
+	read("?limit=2&tail=true", "4 5", 0)
+	read("?attempt=2", "", 0)
+	read("?level=error", "", 0)
+	read("?level=info&level=error&limit=1", "1", 2)
+
+	a := w.send("GET", logs+"?limit=2", nil, header{"Accept", "text/plain"})
+	if a.text != "line 1\nline 2\n" || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
+		t.Errorf("as text: %q %s", a.text, a.header.Get("Content-Type"))
+	}
+}

@@ -1,0 +1,108 @@
+package webapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func TestReadinessSaysWhatIsWrong(t *testing.T) {
+	w := newWorld(t)
+	if page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil); page.Total != 0 { // the jobs are loaded by then
+		t.Errorf("%+v", page)
+	}
+	if h, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil); h.Status != HealthStatusOk || len(h.Checks) != 3 {
+		t.Errorf("%+v", h)
+	}
+	want[Health](w, http.StatusOK, "GET", "/healthz", nil)
+	w.broker.Stop()
+	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)
+	if c := h.Checks[0]; h.Status != HealthStatusUnavailable || c.Ok || c.Detail != "JetStream does not answer" || !h.Checks[1].Ok {
+		t.Errorf("%+v", h)
+	}
+	want[Health](w, http.StatusOK, "GET", "/healthz", nil)
+	w.problem(503, "unavailable", "GET", "/api/v1/jobs/billing/x", nil, "does not answer")
+	w.problem(503, "unavailable", "PUT", "/api/v1/hold", `{"paused":true}`)
+}
+
+func TestReadinessWatchesTheLogStore(t *testing.T) {
+	w := newWorld(t, func(_ *Config, w *world) { w.store = away{w.store} })
+	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)
+	if c := h.Checks[1]; c.Ok || c.Name != "log_store" || c.Detail != "the log store does not answer" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestVersionAndMetricsAreServed(t *testing.T) {
+	w := newWorld(t)
+	v, _ := want[ServerVersion](w, http.StatusOK, "GET", "/api/v1/version", nil)
+	if v.Version != "1.2.3" || !strings.HasPrefix(v.Go, "go1.") {
+		t.Errorf("%+v", v)
+	}
+	a := w.send("GET", "/metrics", nil)
+	for _, name := range []string{`carillon_http_request_seconds_count{method="GET",status="200"} 1`, "carillon_http_streams 0", "carillon_http_indexed_jobs 0"} {
+		if !strings.Contains(a.text, name) {
+			t.Errorf("metrics have no %s", name)
+		}
+	}
+}
+
+func TestAPanicIsAProblemAndItsStackIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, func(c *Config, w *world) {
+		w.store = away{w.store}
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	w.problem(500, "internal", "GET", "/api/v1/runs/"+string(job.NewRunID(noon)), nil)
+	w.stop()
+	w.check(<-w.ended)
+	for _, part := range []string{"BUG: in the store", "request_id=", "away.Run"} {
+		if !strings.Contains(log.String(), part) {
+			t.Errorf("the log has no %s: %s", part, log.String())
+		}
+	}
+}
+
+func TestOnlyLoopbackIsListenedOn(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "10.0.0.1:80", "example.org:80", "8080", "localhost"} {
+		_, err := New(&bus.Conn{}, nil, Config{Addr: addr})
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "http" {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+	for _, addr := range []string{"", "127.0.0.1:0", "localhost:8080", "[::1]:80"} {
+		if _, err := New(&bus.Conn{}, nil, Config{Addr: addr}); err != nil {
+			t.Errorf("%q: %v", addr, err)
+		}
+	}
+	var lc net.ListenConfig
+	everywhere, err := lc.Listen(t.Context(), "tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = everywhere.Close() }()
+	if _, err := New(&bus.Conn{}, nil, Config{Listener: everywhere}); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("a listener on every address: %v", err)
+	}
+}
+
+func TestAServerThatIsStoppedAtOnceEnds(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	if err := <-w.ended; err != nil {
+		t.Error(err)
+	}
+	if r, err := http.Get(w.url); err == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_ = r.Body.Close()
+		t.Error("it still answers")
+	}
+}
