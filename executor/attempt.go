@@ -110,6 +110,7 @@ func encodeResult(result any) (json.RawMessage, string) {
 func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
+	r.log.endLines()
 	switch {
 	case o.giveBack:
 		r.log.system(bus.LevelWarn, "the executor is stopping; the run is given back, to be done again elsewhere")

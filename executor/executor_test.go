@@ -12,12 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
 )
 
 func TestARunIsReportedOnceAndItsTriggerIsGone(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		w.start("a", executor.Config{}, handler(func(context.Context, *executor.Run) (any, error) {
 			time.Sleep(300 * time.Millisecond)
 			return map[string]int{"rows": 7}, nil
@@ -36,7 +38,8 @@ func TestARunIsReportedOnceAndItsTriggerIsGone(t *testing.T) {
 }
 
 func TestALongRunIsStartedAndKeptAliveUntilItEnds(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(5*time.Minute)))
 		w.start("b", executor.Config{}, handler(c.sleeper(5*time.Minute)))
@@ -57,7 +60,8 @@ func TestALongRunIsStartedAndKeptAliveUntilItEnds(t *testing.T) {
 
 func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 	type params struct{ Day int }
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		w.start("a", executor.Config{}, func(e *executor.Executor) {
 			executor.Register(e, "h", func(_ context.Context, _ *executor.Run, p params) (any, error) {
 				switch p.Day {
@@ -98,7 +102,8 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 }
 
 func TestAResultThatCannotBeKeptLeavesTheRunSucceeded(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		w.start("a", executor.Config{}, func(e *executor.Executor) {
 			e.Handle("h", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) {
 				return strings.Repeat("x", bus.MaxResult), nil
@@ -116,7 +121,8 @@ func TestAResultThatCannotBeKeptLeavesTheRunSucceeded(t *testing.T) {
 }
 
 func TestNoMoreRunsAtOnceThanSlots(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{Slots: 3}, handler(c.sleeper(2*time.Second)))
 		for range 10 {
@@ -131,7 +137,8 @@ func TestNoMoreRunsAtOnceThanSlots(t *testing.T) {
 }
 
 func TestAFreedSlotDoesNotWaitForAPullRequestToEnd(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{Slots: 2}, handler(c.sleeper(2*time.Second)))
 		for range 5 {
@@ -147,7 +154,8 @@ func TestAFreedSlotDoesNotWaitForAPullRequestToEnd(t *testing.T) {
 }
 
 func TestWhatIsNoTriggerOfTheGroupIsTerminatedAndCounted(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		registry := prometheus.NewRegistry()
 		var c counter
 		w.start("a", executor.Config{Registerer: registry}, handler(c.sleeper(0)))
@@ -169,7 +177,8 @@ func TestWhatIsNoTriggerOfTheGroupIsTerminatedAndCounted(t *testing.T) {
 }
 
 func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		if err := w.conn.JS.DeleteConsumer(t.Context(), bus.StreamTrig, bus.ConsumerAny("g")); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +210,8 @@ func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
 }
 
 func TestProgressIsPublishedAtMostOnceASecondAndTheLatestCounts(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		w.start("a", executor.Config{}, handler(func(_ context.Context, run *executor.Run) (any, error) {
 			for i := range 100 {
 				run.Progress(float64(i), "step")
@@ -229,7 +239,8 @@ func TestProgressIsPublishedAtMostOnceASecondAndTheLatestCounts(t *testing.T) {
 }
 
 func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		a := w.start("a", executor.Config{Slots: 4, Version: "1.2"}, handler(c.sleeper(20*time.Second)))
 		w.trigger()
@@ -267,7 +278,8 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 }
 
 func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		conn := w.connect("x")
 		invalid := func(cfg executor.Config, says string) {
 			t.Helper()
@@ -317,7 +329,8 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 }
 
 func TestAnExecutorMayStartWhileNATSIsAway(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		conn := w.connect("a")
 		w.broker.Stop()
 		var c counter
@@ -359,4 +372,3 @@ func metric(t *testing.T, r *prometheus.Registry, name string) float64 {
 	}
 	return sum
 }
-

@@ -10,12 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
 )
 
 func TestARunOfAnInstanceThatIsCutOffIsDoneByAnother(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var a, b counter
 		w.start("a", executor.Config{}, handler(a.sleeper(20*time.Second)))
 		tr := w.trigger()
@@ -44,7 +46,8 @@ func TestARunOfAnInstanceThatIsCutOffIsDoneByAnother(t *testing.T) {
 }
 
 func TestAtMostOnceIsNeverRunAgainButReportedLost(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var a, b counter
 		w.start("a", executor.Config{}, handler(a.sleeper(time.Hour)))
 		tr := w.trigger(atMostOnce)
@@ -62,7 +65,8 @@ func TestAtMostOnceIsNeverRunAgainButReportedLost(t *testing.T) {
 
 func TestARedeliveryToTheInstanceThatRunsTheAttemptDoesNotRunItTwice(t *testing.T) {
 	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
-		bubble(t, func(t *testing.T, w *world) {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
 			var c counter
 			w.start("a", executor.Config{}, handler(c.sleeper(time.Minute)))
 			tr := w.trigger(func(t *bus.Trigger) { t.Delivery = delivery })
@@ -81,7 +85,8 @@ func TestARedeliveryToTheInstanceThatRunsTheAttemptDoesNotRunItTwice(t *testing.
 }
 
 func TestALostAcknowledgementDoesNotRepeatTheRun(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
 		tr := w.trigger()
@@ -99,7 +104,8 @@ func TestALostAcknowledgementDoesNotRepeatTheRun(t *testing.T) {
 }
 
 func TestATimeoutCancelsWithItsCause(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var cause atomic.Value
 		w.start("a", executor.Config{}, handler(func(ctx context.Context, _ *executor.Run) (any, error) {
 			<-ctx.Done()
@@ -120,7 +126,8 @@ func TestATimeoutCancelsWithItsCause(t *testing.T) {
 }
 
 func TestAHandlerThatIgnoresItsContextIsAbandonedAndItsSlotIsFree(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		registry := prometheus.NewRegistry()
 		w.start("a", executor.Config{Slots: 1, Patience: 5 * time.Second, Registerer: registry}, handler(func(_ context.Context, run *executor.Run) (any, error) {
 			if run.Trigger().Timeout > 0 {
@@ -143,7 +150,8 @@ func TestAHandlerThatIgnoresItsContextIsAbandonedAndItsSlotIsFree(t *testing.T) 
 }
 
 func TestAKillEndsTheRunWhereItIs(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(time.Hour)))
 		tr, other := w.trigger(), w.trigger()
@@ -164,7 +172,8 @@ func TestAKillEndsTheRunWhereItIs(t *testing.T) {
 }
 
 func TestARunThatWasKilledBeforeItCameIsAcknowledgedAndNotRun(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(0)))
 		id := job.NewRunID(time.Now())
@@ -184,7 +193,8 @@ func TestARunThatWasKilledBeforeItCameIsAcknowledgedAndNotRun(t *testing.T) {
 }
 
 func TestAStoppingExecutorFinishesAndThenGivesBack(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var a, b counter
 		stopping := w.start("a", executor.Config{Grace: 10 * time.Second}, func(e *executor.Executor) {
 			e.Handle("h", a.sleeper(5*time.Second))
@@ -220,7 +230,8 @@ func TestAStoppingExecutorFinishesAndThenGivesBack(t *testing.T) {
 }
 
 func TestAHandlerThatEndsWellWhileStoppingHasSucceeded(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		a := w.start("a", executor.Config{Grace: -1}, handler(func(ctx context.Context, _ *executor.Run) (any, error) {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), executor.ErrStopping) {
@@ -237,7 +248,8 @@ func TestAHandlerThatEndsWellWhileStoppingHasSucceeded(t *testing.T) {
 }
 
 func TestAStopEndsWhateverItsHandlersDo(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		a := w.start("a", executor.Config{Grace: time.Second, Patience: time.Second}, handler(func(context.Context, *executor.Run) (any, error) {
 			time.Sleep(time.Hour)
 			return nil, nil
@@ -260,7 +272,8 @@ func TestAStopEndsWhateverItsHandlersDo(t *testing.T) {
 }
 
 func TestAStopUnderLoadLosesAndDoublesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		var all []*bus.Trigger
 		for round := range 10 {
@@ -284,7 +297,8 @@ func TestAStopUnderLoadLosesAndDoublesNothing(t *testing.T) {
 }
 
 func TestARunOutlivesARestartOfNATS(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(20*time.Second)))
 		over, during := w.trigger(), w.trigger(func(t *bus.Trigger) { t.Task.Handler = "x" })
@@ -306,7 +320,8 @@ func TestARunOutlivesARestartOfNATS(t *testing.T) {
 }
 
 func TestARunThatEndsWhileNATSIsAwayIsReportedAfterwards(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		var c counter
 		w.start("a", executor.Config{}, handler(c.sleeper(5*time.Second)))
 		tr := w.trigger()
@@ -324,7 +339,8 @@ func TestARunThatEndsWhileNATSIsAwayIsReportedAfterwards(t *testing.T) {
 }
 
 func TestAnExecutorHoldsBackWhileTheEventStreamIsFull(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		for _, size := range []int{1000, 1} {
 			for err := error(nil); err == nil; {
 				_, err = w.conn.JS.Publish(t.Context(), "evt.0.filler", make([]byte, size))
@@ -364,7 +380,8 @@ func TestAnExecutorHoldsBackWhileTheEventStreamIsFull(t *testing.T) {
 }
 
 func TestAStopDoesNotWaitForAFullEventStream(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
 		if err := w.conn.JS.DeleteStream(t.Context(), bus.StreamEvt); err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func (e *Executor) publishFinished(ctx context.Context, ev *bus.Event) error {
 		}
 		e.metrics.eventRetries.Inc()
 		if bits.OnesCount(try) == 1 { // the first, and then each doubling
-			e.log.Warn("finished event not stored, run held back", "run_id", ev.RunID, "job", ev.Job, "tries", try, "error", err)
+			e.log.WarnContext(ctx, "finished event not stored, run held back", "run_id", ev.RunID, "job", ev.Job, "tries", try, "error", err)
 		}
 		if err := pause(ctx, wait); err != nil {
 			return err

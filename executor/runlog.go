@@ -133,15 +133,20 @@ func (g *runLog) system(level bus.Level, text string) {
 	}
 }
 
-// close ends unfinished lines, publishes what waits and returns how many lines there
-// were, those that were dropped included. Later lines are ignored.
-func (g *runLog) close() int {
+// endLines logs the lines that were written without an end.
+func (g *runLog) endLines() {
 	g.mu.Lock()
 	writers := g.writers
+	g.writers = nil
 	g.mu.Unlock()
 	for _, w := range writers {
 		w.finish()
 	}
+}
+
+// close publishes what waits and returns how many lines there were, those that were
+// dropped included. Later lines are ignored.
+func (g *runLog) close() int {
 	g.mu.Lock()
 	g.closing = true
 	ended := g.ended

@@ -20,7 +20,7 @@ import (
 
 var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 
-// world is a bus on virtual time with the group "g" on it, and a witness who sees
+// world is a bus, on virtual time, with the group "g" on it, and a witness who sees
 // what is stored.
 type world struct {
 	t      *testing.T
@@ -28,18 +28,6 @@ type world struct {
 	conn   *bus.Conn // the witness's
 	assets bus.Assets
 	n      int // triggers published
-}
-
-// bubble calls f in a world on virtual time.
-func bubble(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Helper()
-	bustest.Run(t, began, func(t *testing.T) {
-		w := newWorld(t)
-		if err := w.conn.SetupGroup(t.Context(), "g"); err != nil {
-			t.Fatal(err)
-		}
-		f(t, w)
-	})
 }
 
 func newWorld(t *testing.T) *world {
@@ -50,6 +38,9 @@ func newWorld(t *testing.T) *world {
 	}
 	w.conn = w.connect("witness")
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.conn.SetupGroup(t.Context(), "g"); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -119,7 +110,7 @@ func (w *world) trigger(change ...func(*bus.Trigger)) *bus.Trigger {
 	for _, f := range change {
 		f(t)
 	}
-	body, err := t.TriggerBody.Encode()
+	body, err := t.Encode()
 	if err != nil {
 		w.t.Fatal(err)
 	}

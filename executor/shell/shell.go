@@ -43,7 +43,7 @@ type runner struct {
 
 // Handle runs the task of run and waits until all of its processes have ended.
 func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
-	dir, remove, err := r.directory(run)
+	dir, remove, err := r.directory(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, state *os.Process
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		run.Log().Warn(fmt.Sprintf("processes left behind held the output open for %v and were killed", r.cfg.KillAfter))
+		run.Log().WarnContext(ctx, "processes left behind held the output open and were killed", "after", r.cfg.KillAfter)
 		err = nil
 	}
 	switch {
@@ -99,7 +99,7 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, state *os.Process
 }
 
 // directory returns where the task runs, and what to call afterwards.
-func (r *runner) directory(run *executor.Run) (dir string, remove func(), err error) {
+func (r *runner) directory(ctx context.Context, run *executor.Run) (dir string, remove func(), err error) {
 	if dir = run.Trigger().Task.Dir; dir != "" {
 		switch stat, err := os.Stat(dir); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -117,7 +117,7 @@ func (r *runner) directory(run *executor.Run) (dir string, remove func(), err er
 	}
 	return dir, func() {
 		if err := os.RemoveAll(dir); err != nil {
-			run.Log().Warn("the run's directory could not be removed", "error", err)
+			run.Log().WarnContext(ctx, "the run's directory could not be removed", "error", err)
 		}
 	}, nil
 }
