@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// benchOptions are the flags that benches share; each reads those that apply to it.
+type benchOptions struct {
+	jobs    int
+	rate    int
+	runFor  time.Duration
+	output  string
+	profile string
+}
+
+// benchResult is what a bench prints, as one JSON object. Fields that do not apply
+// are left out.
+type benchResult struct {
+	Name      string  `json:"name"`
+	Jobs      int     `json:"jobs,omitempty"`
+	Count     int     `json:"count,omitempty"`      // of what rate counts
+	Rate      float64 `json:"rate,omitempty"`       // per second
+	RawRate   float64 `json:"raw_rate,omitempty"`   // of the bus alone, in the same run
+	Ratio     float64 `json:"ratio,omitempty"`      // rate / raw_rate
+	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit
+	P99       float64 `json:"p99_ms,omitempty"`     //
+	Max       float64 `json:"max_ms,omitempty"`     //
+	Seconds   float64 `json:"seconds,omitempty"`    //
+	Lost      int     `json:"lost"`                 // fires without a trigger
+	Doubled   int     `json:"doubled"`              // triggers beyond the first of a run
+	RSS       float64 `json:"rss_mb,omitempty"`     // of this process: node, bus and bench together
+	HeapMB    float64 `json:"heap_mb,omitempty"`    // live heap of the node alone, where it can be told
+	CPUMicros float64 `json:"cpu_us_each,omitempty"` // of this process, for each counted thing
+	Shards    int     `json:"shards,omitempty"`
+}
+
+type bench struct {
+	name, about string
+	defaults    benchOptions
+	run         func(context.Context, benchOptions) (*benchResult, error)
+}
+
+var benches = []bench{
+	{"fire", "triggers committed per second, and how late", benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
+	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
+	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
+	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{runFor: 15 * time.Second}, benchRun},
+}
+
+func newBenchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench NAME",
+		Short: "Measure this machine, each figure beside the raw limit of the bus",
+		Long: "Measure this machine. Each bench starts what it needs itself, on a temporary directory, and leaves nothing\n" +
+			"behind. The raw limit is taken in the same run: compare ratios, not machines.",
+		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",
+	}
+	for _, b := range benches {
+		opts := b.defaults
+		sub := &cobra.Command{
+			Use:   b.name,
+			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				r, err := b.run(cmd.Context(), opts)
+				if err != nil {
+					return fmt.Errorf("bench %s: %w", b.name, err)
+				}
+				r.Name = b.name
+				r.RSS = rssMB()
+				if r.RawRate > 0 {
+					r.Ratio = r.Rate / r.RawRate
+				}
+				return r.print(cmd, opts.output)
+			},
+		}
+		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "how many jobs")
+		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
+		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
+		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+func (r *benchResult) print(cmd *cobra.Command, format string) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		cmd.Println(string(data))
+		return nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each"} {
+		if v, ok := fields[key]; ok {
+			if f, isFloat := v.(float64); isFloat {
+				v = fmt.Sprintf("%.6g", f)
+			}
+			cmd.Printf("%-12s %v\n", key, v)
+		}
+	}
+	return nil
+}
+
+// rssMB returns the process's resident memory, or 0 where that cannot be told.
+func rssMB() float64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		return 0
+	}
+	return float64(resident*int64(os.Getpagesize())) / 1e6
+}
