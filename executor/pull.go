@@ -94,7 +94,9 @@ func (p *puller) request(n int, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	inbox := nc.NewRespInbox()
+	// Not NewRespInbox: its prefix has a subscription for all requests of the connection,
+	// so the server would go on delivering to a request that was given up.
+	inbox := nc.NewInbox()
 	sub, err := nc.ChanSubscribe(inbox, p.inbox)
 	if err != nil {
 		return err

@@ -72,7 +72,13 @@ func (w *world) start(name string, cfg executor.Config, register func(e *executo
 	var log bytes.Buffer
 	cfg.Group, cfg.Instance = "g", name
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	e, err := executor.New(w.connect(name), cfg)
+	conn := w.connect(name)
+	// As programs do. From its first request on, a connection listens to all inboxes of
+	// one prefix, and the server can no more tell that one of them is abandoned.
+	if err := conn.Open(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	e, err := executor.New(conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,0 +1,86 @@
+package executor_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/job"
+)
+
+// devBus stands in for a running Carillon in the examples: a bus in this process,
+// with triggers published by hand where a scheduler would.
+type devBus struct {
+	srv  *embedded.Server
+	conn *bus.Conn
+	dir  string
+	seen *nats.Subscription
+}
+
+func startDevBus() *devBus {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "carillon-example-")
+	must(err)
+	srv, err := embedded.Start(embedded.Config{StoreDir: dir, InProcessOnly: true})
+	must(err)
+	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
+	must(err)
+	must(conn.Setup(ctx, bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
+	must(conn.SetupGroup(ctx, "billing"))
+	seen, err := conn.NC.SubscribeSync("*.*.*")
+	must(err)
+	return &devBus{srv, conn, dir, seen}
+}
+
+// fire publishes a trigger for a handler, as the scheduler does when a job is due.
+func (b *devBus) fire(name job.Name, handler, params string) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	t := bus.Trigger{
+		RunID: job.NewRunID(now), Job: name, Version: 1, Shard: name.Shard(bus.DefaultShards), Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: now, CommittedAt: now,
+		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: handler}, Params: json.RawMessage(params)},
+	}
+	data, err := json.Marshal(t)
+	must(err)
+	_, err = b.conn.JS.PublishMsg(context.Background(), bus.NewMessage(bus.SubjectTrigger(t.Shard, t.Job.Group()), bus.MessageTrigger, data))
+	must(err)
+}
+
+// finished waits for the next run to end.
+func (b *devBus) finished() *bus.Event {
+	for {
+		m, err := b.seen.NextMsg(10 * time.Second)
+		must(err)
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, bus.DefaultShards); err == nil && e.Kind == bus.EventFinished {
+			return e
+		}
+	}
+}
+
+// lines waits for the next lines of a log.
+func (b *devBus) lines() []bus.LogLine {
+	for {
+		m, err := b.seen.NextMsg(10 * time.Second)
+		must(err)
+		if l, err := bus.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
+			return l.Lines
+		}
+	}
+}
+
+func (b *devBus) stop() {
+	b.conn.NC.Close()
+	must(errors.Join(b.srv.Shutdown(), os.RemoveAll(b.dir)))
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

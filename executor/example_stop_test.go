@@ -1,0 +1,52 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/executor"
+)
+
+// A program that stops lets its runs finish for a while, then cancels them. A run
+// that returns an error then is given back, and another instance does it.
+func Example_stop() {
+	dev := startDevBus()
+	defer dev.stop()
+
+	begun := make(chan bool, 2)
+	work := executor.HandlerFunc(func(ctx context.Context, run *executor.Run) (any, error) {
+		begun <- true
+		if run.Delivered() > 1 {
+			return "the second instance did it", nil
+		}
+		<-ctx.Done() // a loop would look at ctx.Err() between two steps
+		why := context.Cause(ctx)
+		fmt.Println(why, errors.Is(why, executor.ErrStopping))
+		return nil, why
+	})
+
+	instance := func() (stop func()) {
+		e, err := executor.New(dev.conn, executor.Config{Group: "billing", Grace: 10 * time.Millisecond})
+		must(err)
+		e.Handle("work", work)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- e.Run(ctx) }()
+		return func() { cancel(); must(<-done) }
+	}
+
+	stop := instance()
+	dev.fire("billing/nightly", "work", "")
+	<-begun
+	stop()
+
+	stop = instance()
+	end := dev.finished()
+	fmt.Println(end.Status, string(end.Result))
+	stop()
+	// Output:
+	// the executor is stopping true
+	// succeeded "the second instance did it"
+}
