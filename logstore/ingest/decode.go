@@ -1,0 +1,107 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// batch is what messages say, and why some say nothing.
+type batch struct {
+	updates []logstore.Update
+	lines   []logstore.Line
+	refused []error
+}
+
+func (b *batch) write(ctx context.Context, store logstore.Store, token string) error {
+	if len(b.updates) > 0 {
+		return store.WriteRuns(ctx, token, b.updates)
+	}
+	if len(b.lines) > 0 {
+		return store.WriteLines(ctx, token, b.lines)
+	}
+	return nil
+}
+
+// update adds u, if a store can hold it: one that cannot must not keep the rest out.
+func (b *batch) update(u logstore.Update) {
+	if err := u.Validate(); err != nil {
+		b.refused = append(b.refused, err)
+		return
+	}
+	b.updates = append(b.updates, u)
+}
+
+func decodeRecord(b *batch, m *message) {
+	r, err := bus.DecodeRecord(m.header, m.data)
+	if err != nil {
+		b.refused = append(b.refused, err)
+		return
+	}
+	err = r.Each(func(d bus.Decided) {
+		b.update(logstore.Update{
+			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: 1, Cause: d.Cause, At: r.At,
+			Status: d.Status, Reason: d.Reason, By: d.By, Until: d.Until, Count: d.Count,
+		})
+	})
+	if err != nil {
+		b.refused = append(b.refused, err)
+	}
+}
+
+func decodeEvent(b *batch, m *message, shards int) {
+	e, err := bus.DecodeEvent(m.subject, m.header, m.data, shards)
+	if err != nil {
+		b.refused = append(b.refused, err)
+		return
+	}
+	u := logstore.Update{
+		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Cause: e.Cause, At: e.At, CommittedAt: e.CommittedAt,
+		Instance: e.Instance, Delivery: e.Delivery, StartedAt: e.StartedAt,
+	}
+	switch e.Kind {
+	case bus.EventStarted:
+		u.Kind = logstore.KindStarted
+		if u.StartedAt.IsZero() {
+			u.StartedAt = e.At
+		}
+	case bus.EventProgress:
+		u.Kind, u.Progress, u.ProgressText = logstore.KindProgress, e.Percent, e.Text
+	case bus.EventFinished:
+		u.Kind, u.Status, u.FinishedAt = logstore.KindFinished, e.Status, e.FinishedAt
+		u.ExitCode, u.Message, u.Result, u.LogLines = e.ExitCode, e.Message, e.Result, e.LogLines
+	}
+	b.update(u)
+}
+
+func decodeLog(b *batch, m *message) {
+	l, err := bus.DecodeLog(m.subject, m.header, m.data)
+	if err != nil {
+		b.refused = append(b.refused, err)
+		return
+	}
+	for i := range l.Lines {
+		in := &l.Lines[i]
+		line := logstore.Line{
+			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Seq: in.Seq, At: in.At,
+			Level: string(in.Level), Output: string(in.Output), Text: in.Text,
+		}
+		if err := line.Validate(); err != nil {
+			b.refused = append(b.refused, err)
+			continue
+		}
+		b.lines = append(b.lines, line)
+	}
+}
+
+// reasonOf names why a message was refused, in few words: the field that is wrong.
+func reasonOf(err error) string {
+	var invalid *job.InvalidError
+	if errors.As(err, &invalid) && invalid.Field != "" {
+		return invalid.Field
+	}
+	return "encoding"
+}

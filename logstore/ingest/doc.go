@@ -1,0 +1,29 @@
+// Package ingest moves what happens from the bus into a log store: the records of
+// shards (TRIG), the events of executors (EVT) and log lines (LOG).
+//
+// Any number of nodes run it; the holder of the lease "role.ingest" works. Nothing
+// is acknowledged before the store has it, so history waits on the bus while the
+// store is away, for as long as the streams have room.
+//
+// # A batch
+//
+//	pull ──▶ decode ──▶ range {first, last} ──▶ store, token "EVT:first-last" ──▶ ack
+//	              └ forged or damaged: counted, logged, left out
+//
+// A batch is whatever has gathered while the one before was written: one message
+// when the bus is quiet, thousands under load.
+//
+// The range goes to the key-value bucket first, conditional on its revision. After
+// a crash the next holder writes exactly this range again, under the same token, so
+// a store can tell that it has it; and an ingester that lost its lease without
+// noticing is refused before it writes anything new.
+//
+// # What was delivered and not written
+//
+// Acknowledging a message on EVT or LOG acknowledges all before it. Messages that
+// were delivered to an ingester that died, or on a connection that broke, must not
+// be passed over by that. So a feed begins by reading from the stream what lies
+// between the last range and the last delivery, and begins anew whenever the
+// numbers of the deliveries show a gap. TRIG is a work queue, where each message is
+// acknowledged by itself and comes again if it was not.
+package ingest

@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// leaseKey is the role that one ingester of a cluster has.
+const leaseKey = "role.ingest"
+
+// Config says how to ingest. The zero value works.
+type Config struct {
+	// Node names this process in the lease. Defaults to "ingest".
+	Node string
+	// MaxBatch bounds the messages of one write. Defaults to 10000.
+	MaxBatch int
+	// MaxBytes bounds the size of one write's messages. Defaults to 8 MiB.
+	MaxBytes int
+	// Linger is how long the first message of a batch waits for others, and so what
+	// ingest adds to the time until an event shows. Defaults to 100ms.
+	Linger time.Duration
+	// Logger hears of taking over, and of what is refused. Defaults to none.
+	Logger *slog.Logger
+	// Metrics takes the collectors. Defaults to a registry that nobody reads.
+	Metrics prometheus.Registerer
+}
+
+func (c Config) withDefaults() Config {
+	if c.Node == "" {
+		c.Node = "ingest"
+	}
+	if c.MaxBatch == 0 {
+		c.MaxBatch = 10000
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 8 << 20
+	}
+	if c.Linger == 0 {
+		c.Linger = 100 * time.Millisecond
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.MaxBatch < 0:
+		return &job.InvalidError{Field: "MaxBatch", Reason: "must be 1 or more"}
+	case c.MaxBytes < 0 || c.MaxBytes > 0 && c.MaxBytes < 1<<20:
+		return &job.InvalidError{Field: "MaxBytes", Reason: "must be at least 1 MiB, the largest message"}
+	case c.Linger < 0:
+		return &job.InvalidError{Field: "Linger", Reason: "must not be negative"}
+	}
+	return nil
+}
+
+// Ingest fills a store from the bus.
+type Ingest struct {
+	conn    *bus.Conn
+	store   logstore.Store
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	refused *refusals
+}
+
+// New returns an ingester that has not begun. conn's Setup or Open must have
+// returned.
+func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Ingest, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	m, err := newMetrics(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, metrics: m, refused: newRefusals(cfg.Logger, m)}, nil
+}
+
+// Run ingests whenever it holds the lease, until ctx is done. It returns nil after
+// an orderly stop; no trouble of the bus or the store ends it.
+func (in *Ingest) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		held, err := in.conn.AcquireLease(ctx, leaseKey, in.cfg.Node, nil)
+		if err == nil {
+			in.hold(ctx, held)
+		} else if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
+			in.log.Warn("ingest lease not acquired", "error", err)
+		}
+		wait(ctx, bus.LeaseRenew)
+	}
+	return nil
+}
+
+// hold ingests for as long as the lease lasts.
+func (in *Ingest) hold(ctx context.Context, held *bus.Held) {
+	in.log.Info("ingest taken over", "node", in.cfg.Node, "epoch", held.Epoch)
+	in.metrics.active.Set(1)
+	g, feeding := errgroup.WithContext(ctx)
+	g.Go(func() error { return in.renew(feeding, held) })
+	for _, f := range in.feeds() {
+		g.Go(func() error { return f.run(feeding) })
+	}
+	err := g.Wait()
+	in.metrics.active.Set(0)
+	in.log.Info("ingest given up", "node", in.cfg.Node, "reason", err)
+
+	// The stop of this process must not make the next one wait for the lease's end.
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("release of the ingest lease takes too long"))
+	defer cancel()
+	if err := held.Release(ctx); err != nil {
+		in.log.Warn("ingest lease not released", "error", err)
+	}
+}
+
+// renew keeps the lease, and returns an error when it is lost.
+func (in *Ingest) renew(ctx context.Context, held *bus.Held) error {
+	for wait(ctx, bus.LeaseRenew) {
+		asking, cancel := context.WithDeadline(ctx, held.Until())
+		err := held.Renew(asking)
+		cancel()
+		if errors.Is(err, job.ErrStale) {
+			return err
+		}
+		if !held.Valid(time.Now()) {
+			return fmt.Errorf("%w: the ingest lease was not renewed in time", job.ErrStale)
+		}
+	}
+	return nil
+}
+
+// wait returns true after d, or false when ctx is done.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

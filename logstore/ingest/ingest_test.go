@@ -1,0 +1,359 @@
+package ingest_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func TestWhatIsPublishedIsInTheStoreAtOnce(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(time.Minute)
+		for n := range 3 {
+			w.whole(fire{report, n})
+			time.Sleep(settled)
+			w.wantWhole(n, n)
+		}
+		time.Sleep(settled)
+		w.wantRows(3)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestHistoryFromBeforeTheFirstIngesterIsRead(t *testing.T) {
+	run(t, func(w *world) {
+		for n := range 20 {
+			w.whole(fire{report, n})
+		}
+		w.start("a")
+		time.Sleep(time.Second)
+		w.wantWhole(0, 19)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestRepeatedMessagesMakeNoSecondRun(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		for range 3 {
+			w.whole(fire{report, 0})
+			time.Sleep(time.Minute) // longer than the stream remembers
+		}
+		w.wantWhole(0, 0)
+		w.wantRows(1)
+	})
+}
+
+func TestMessagesGatherToBatchesWhileTheStoreIsBusy(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.store.hook(func(string) error { time.Sleep(2 * time.Second); return nil }, nil)
+		time.Sleep(time.Second)
+		for n := range 1000 {
+			w.finish(fire{report, n})
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		w.wantRows(1000)
+		if got := len(w.store.taken()); got > 10 {
+			t.Errorf("10 s of events, at 2 s a write, took %d writes; want 10 at most", got)
+		}
+	})
+}
+
+func TestCrashBetweenWriteAndAcknowledgementRepeatsExactlyThatBatch(t *testing.T) {
+	run(t, func(w *world) {
+		first := w.start("a")
+		var once sync.Once
+		var token string
+		time.Sleep(time.Second)
+		w.store.hook(nil, func(written string) {
+			once.Do(func() { token = written; first.crash() })
+		})
+		for n := range 30 {
+			w.finish(fire{report, n})
+		}
+		time.Sleep(leaseEnd)
+		if !strings.HasPrefix(token, "EVT:") {
+			t.Fatalf("the crash came after %q", token)
+		}
+		for n := 30; n < 40; n++ {
+			w.finish(fire{report, n})
+		}
+		w.start("b")
+		time.Sleep(time.Second)
+		if got := w.store.taken()[token]; got != 2 {
+			t.Errorf("batch %s was written %d times; want 2, as its fate was unknown: %v", token, got, w.store.taken())
+		}
+		if got := len(w.store.taken()); got != 2 {
+			t.Errorf("there are %d batches; want 2: %v", got, w.store.taken())
+		}
+		w.wantRows(40)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestCrashAfterAWriteOfRecordsRepeatsExactlyThatBatch(t *testing.T) {
+	run(t, func(w *world) {
+		first := w.start("a")
+		var once sync.Once
+		var token string
+		time.Sleep(time.Second)
+		w.store.hook(nil, func(written string) {
+			once.Do(func() { token = written; first.crash() })
+		})
+		for n := range 30 {
+			w.record(fire{report, n}, fire{"billing/other", n})
+		}
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(time.Second)
+		if got := w.store.taken()[token]; got != 2 || !strings.HasPrefix(token, "TRIG:") {
+			t.Errorf("batch %q was written %d times; want 2: %v", token, got, w.store.taken())
+		}
+		time.Sleep(2 * time.Minute) // longer than AckWait
+		w.wantRows(60)
+		w.wantUnacknowledged(0, 0, 0)
+		if got := len(w.store.taken()); got > 2 {
+			t.Errorf("there are %d batches; want what the crash repeated and the rest: %v", got, w.store.taken())
+		}
+	})
+}
+
+// An ingester that dies between taking messages and noting their range leaves
+// deliveries that nobody knows of. Acknowledging later ones must not lose them.
+func TestDeliveriesOfADeadIngesterAreNotPassedOver(t *testing.T) {
+	run(t, func(w *world) {
+		for n := range 10 {
+			w.whole(fire{report, n})
+		}
+		for stream, consumer := range map[string]string{bus.StreamTrig: bus.ConsumerLedger, bus.StreamEvt: bus.ConsumerEvents, bus.StreamLog: bus.ConsumerLogs} {
+			take(w.t, w.conn, stream, consumer, 7)
+		}
+		w.start("a")
+		time.Sleep(time.Second)
+		w.whole(fire{report, 10})
+		time.Sleep(2 * time.Minute) // records come again after AckWait
+		w.wantWhole(0, 10)
+		w.wantRows(11)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+// The same while the ingester is at work: deliveries that its connection swallowed.
+func TestDeliveriesLostOnTheWayAreNotPassedOver(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(time.Second)
+		w.whole(fire{report, 0})
+		time.Sleep(settled)
+		w.broker.Deafen("a")
+		for n := 1; n < 20; n++ {
+			w.whole(fire{report, n})
+		}
+		time.Sleep(time.Second)
+		w.broker.Heal("a")
+		time.Sleep(20 * time.Second)
+		w.whole(fire{report, 20})
+		time.Sleep(2 * time.Minute)
+		w.wantWhole(0, 20)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func take(t *testing.T, conn *bus.Conn, stream, consumer string, n int) {
+	t.Helper()
+	c, err := conn.JS.Consumer(t.Context(), stream, consumer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := c.Fetch(n, jetstream.FetchMaxWait(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for range batch.Messages() {
+		got++
+	}
+	if got != n {
+		t.Fatalf("took %d messages of %s; want %d", got, stream, n)
+	}
+}
+
+func TestNothingIsAcknowledgedWhileTheStoreIsAway(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		w.store.hook(func(string) error { return errors.New("disk full") }, nil)
+		time.Sleep(time.Second)
+		for n := range 5 {
+			w.whole(fire{report, n})
+			time.Sleep(time.Minute)
+		}
+		w.wantUnacknowledged(5, 5, 5)
+		w.wantRows(0)
+		if got := in.counter("carillon_ingest_write_failures_total"); got < 3*10 {
+			t.Errorf("%v failures were counted", got)
+		}
+		w.store.hook(nil, nil)
+		time.Sleep(2 * time.Minute)
+		w.wantWhole(0, 4)
+		w.wantRows(5)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestTheBrokerMayStopAndStart(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.whole(fire{report, 0})
+		time.Sleep(10 * time.Second)
+		w.broker.Stop()
+		time.Sleep(time.Minute)
+		w.broker.Start()
+		time.Sleep(20 * time.Second)
+		w.whole(fire{report, 1})
+		time.Sleep(20 * time.Second)
+		w.wantWhole(0, 1)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestGarbageIsCountedAndLeftOut(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		good := fire{report, 0}
+		shardSubject := bus.SubjectEvent(report.Shard(shards), "billing")
+		garbage := func(subject, kind, data string) { w.publish(bus.NewMessage(subject, kind, []byte(data)), nil) }
+		garbage(shardSubject, bus.MessageEvent, "{")
+		garbage(shardSubject, bus.MessageEvent, `{"kind":"finished"}`)
+		garbage(shardSubject, "event.v9", `{}`)
+		garbage(bus.SubjectRecord(1), bus.MessageRecord, "\x00\xff")
+		garbage(bus.SubjectRecord(1), bus.MessageRecord, `{"outcomes":[{"status":"pending","cause":"schedule","fire_time":"2026-01-05T03:00:00Z","jobs":["billing/report"]}]}`)
+		garbage(bus.SubjectLog("billing", good.id()), bus.MessageLog, `{"run_id":7}`)
+		lines := good.log("one", "two", "three")
+		lines.Lines[2].Seq = -3
+		w.record(good)
+		w.finish(good)
+		w.publish(lines.Msg())
+		w.publish(&nats.Msg{Subject: shardSubject, Data: []byte("no header")}, nil)
+		time.Sleep(3 * time.Second)
+		w.wantWhole(0, 0)
+		w.wantRows(1)
+		w.wantUnacknowledged(0, 0, 0)
+		for _, c := range []struct {
+			stream string
+			want   float64
+		}{{bus.StreamEvt, 4}, {bus.StreamTrig, 2}, {bus.StreamLog, 2}} {
+			if got := in.counter("carillon_ingest_refused_total", "stream", c.stream); got != c.want {
+				t.Errorf("%v messages of %s are counted as refused; want %v", got, c.stream, c.want)
+			}
+		}
+		if got := in.counter("carillon_ingest_refused_total", "reason", bus.HeaderMessage); got != 1 {
+			t.Errorf("%v messages are counted for an unknown version; want 1", got)
+		}
+	})
+}
+
+func TestAGroupCannotSpeakForAnother(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		victim := fire{report, 0}
+		w.record(victim)
+		forged := victim.finished(job.StatusSucceeded)
+		m, err := forged.Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Subject = bus.SubjectEvent(report.Shard(shards), "intruder") // the only group it may write as
+		w.publish(m, nil)
+		m, err = victim.log("all is well").Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Subject = bus.SubjectLog("intruder", victim.id())
+		w.publish(m, nil)
+		time.Sleep(3 * time.Second)
+
+		runs, err := w.store.Run(w.t.Context(), victim.id())
+		if err != nil || runs[0].Status != job.StatusPending {
+			t.Errorf("the run is %+v, with %v; want it pending", runs, err)
+		}
+		if got := in.counter("carillon_ingest_refused_total", "reason", "job"); got != 2 {
+			t.Errorf("%v messages are counted as forged; want 2", got)
+		}
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+func TestOneIngesterWorksAndAnotherTakesOver(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		time.Sleep(time.Second)
+		b := w.start("b")
+		time.Sleep(10 * time.Second)
+		if a.counter("carillon_ingest_active") != 1 || b.counter("carillon_ingest_active") != 0 {
+			t.Error("want a alone at work")
+		}
+		w.whole(fire{report, 0})
+		time.Sleep(settled)
+		a.stop()
+		time.Sleep(2 * bus.LeaseRenew) // it gave the lease back
+		w.whole(fire{report, 1})
+		time.Sleep(settled)
+		w.wantWhole(0, 1)
+		if got := b.counter("carillon_ingest_messages_total"); got != 3 {
+			t.Errorf("b took %v messages; want 3", got)
+		}
+
+		b.crash()
+		c := w.start("c")
+		w.whole(fire{report, 2})
+		time.Sleep(leaseEnd)
+		w.wantWhole(0, 2)
+		if c.counter("carillon_ingest_active") != 1 {
+			t.Error("want c at work")
+		}
+	})
+}
+
+// A paused process wakes up and believes for a moment to be alone.
+func TestAnIngesterThatWasOvertakenWritesNothingNew(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(time.Second)
+		entered, leave := make(chan string, 1), make(chan struct{})
+		var held atomic.Bool
+		w.store.hook(func(token string) error {
+			if held.CompareAndSwap(false, true) {
+				entered <- token
+				<-leave
+			}
+			return nil
+		}, nil)
+		w.finish(fire{report, 0})
+		<-entered
+		w.broker.Partition("a")
+		time.Sleep(leaseEnd)
+		w.start("b")
+		w.finish(fire{report, 1})
+		time.Sleep(10 * time.Second)
+		w.wantRows(2)
+		w.broker.Heal("a")
+		close(leave)
+		time.Sleep(time.Minute)
+		w.finish(fire{report, 2})
+		time.Sleep(settled)
+		w.wantRows(3)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}

@@ -1,0 +1,75 @@
+package ingest
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics is what an ingester counts, by stream.
+type metrics struct {
+	active   prometheus.Gauge         // 1 while this process holds the lease
+	messages *prometheus.CounterVec   // taken from the stream
+	rows     *prometheus.CounterVec   // updates and log lines that the store has
+	refused  *prometheus.CounterVec   // messages and lines, by reason
+	failures *prometheus.CounterVec   // writes that the store did not take
+	lag      *prometheus.GaugeVec     // messages that wait on the stream
+	write    *prometheus.HistogramVec // duration of writes
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	opts := func(name, help string) prometheus.Opts {
+		return prometheus.Opts{Namespace: "carillon", Subsystem: "ingest", Name: name, Help: help}
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts(opts(name, help)), append([]string{"stream"}, labels...))
+	}
+	m := &metrics{
+		active:   prometheus.NewGauge(prometheus.GaugeOpts(opts("active", "1 while this process moves history into the log store."))),
+		messages: counter("messages_total", "Messages taken from a stream."),
+		rows:     counter("rows_total", "Updates of runs and log lines that the log store took."),
+		refused:  counter("refused_total", "Messages, and parts of them, that were forged or damaged and left out.", "reason"),
+		failures: counter("write_failures_total", "Writes that the log store did not take and that were tried again."),
+		lag:      prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("lag_messages", "Messages that wait on a stream.")), []string{"stream"}),
+		write: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "carillon", Subsystem: "ingest", Name: "write_seconds",
+			Help: "Duration of writes to the log store.", Buckets: prometheus.ExponentialBuckets(.001, 3, 9),
+		}, []string{"stream"}),
+	}
+	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// refusals counts what was left out, and logs the first of each kind and then each
+// doubling: whoever forges must not fill the log.
+type refusals struct {
+	log     *slog.Logger
+	metrics *metrics
+
+	mu     sync.Mutex // guards counts
+	counts map[refusal]int
+}
+
+type refusal struct{ stream, reason string }
+
+func newRefusals(log *slog.Logger, m *metrics) *refusals {
+	return &refusals{log: log, metrics: m, counts: map[refusal]int{}}
+}
+
+func (r *refusals) add(stream string, err error) {
+	reason := reasonOf(err)
+	r.metrics.refused.WithLabelValues(stream, reason).Inc()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kind := refusal{stream, reason}
+	r.counts[kind]++
+	if n := r.counts[kind]; isPowerOfTwo(n) {
+		r.log.Warn("message refused", "stream", stream, "reason", reason, "count", n, "error", err)
+	}
+}

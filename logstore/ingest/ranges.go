@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// span is a range of a stream's sequences that is written at once.
+type span struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Count int    `json:"count"` // of messages in it
+}
+
+// ranges keeps the range of a stream that was begun last, in the bucket CLUSTER
+// under "ingest.<stream>".
+type ranges struct {
+	kv       jetstream.KeyValue
+	key      string
+	last     span
+	revision uint64
+}
+
+func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, error) {
+	kv, err := conn.JS.KeyValue(ctx, bus.BucketCluster)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, bus.Unavailable(err))
+	}
+	r := &ranges{kv: kv, key: "ingest." + stream}
+	entry, err := kv.Get(ctx, r.key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.key, bus.Unavailable(err))
+	}
+	if err := json.Unmarshal(entry.Value(), &r.last); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", r.key, err)
+	}
+	r.revision = entry.Revision()
+	return r, nil
+}
+
+// put notes the next range. The error is job.ErrStale when another ingester did so.
+// After any other error it is unknown whether the key has it, so the ranges must be
+// opened anew.
+func (r *ranges) put(ctx context.Context, next span) error {
+	value, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", r.key, err)
+	}
+	revision, err := r.kv.Update(ctx, r.key, value, r.revision)
+	if isWrongRevision(err) {
+		return fmt.Errorf("%w: another ingester has written %s after revision %d", job.ErrStale, r.key, r.revision)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", r.key, bus.Unavailable(err))
+	}
+	r.last, r.revision = next, revision
+	return nil
+}
+
+func isWrongRevision(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}

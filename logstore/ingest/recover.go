@@ -1,0 +1,135 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// repeatStream writes the last range of a stream again, if it may not have been
+// written, and what was delivered after it.
+func (f *feed) repeatStream(ctx context.Context) error {
+	info, err := f.info(ctx)
+	if err != nil {
+		return err
+	}
+	f.position, f.delivery = info.AckFloor.Stream, info.Delivered.Consumer
+	// A range beyond all deliveries is of a stream, or of a consumer, that is no more.
+	if last := f.ranges.last; last.Last > f.position && last.Last <= info.Delivered.Stream {
+		messages, err := f.read(ctx, last.First, last.Last, last.Count, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		if err := f.write(ctx, last, messages); err != nil {
+			return err
+		}
+		f.position = last.Last
+	}
+	for f.position < info.Delivered.Stream {
+		messages, err := f.read(ctx, f.position+1, info.Delivered.Stream, f.cfg.MaxBatch, f.cfg.MaxBytes)
+		if err != nil {
+			return err
+		}
+		if len(messages) == 0 { // they are too old, and gone
+			f.position = info.Delivered.Stream
+			return nil
+		}
+		if err := f.writeRange(ctx, messages); err != nil {
+			return err
+		}
+		f.position = messages[len(messages)-1].seq
+	}
+	return nil
+}
+
+// read returns messages of the stream from first to last, until there are maxCount
+// or they have maxBytes.
+func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes int) ([]*message, error) {
+	c, err := f.conn.JS.CreateConsumer(ctx, f.stream, jetstream.ConsumerConfig{
+		AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
+		MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s from %d: %w", f.stream, first, bus.Unavailable(err))
+	}
+	name := c.CachedInfo().Name
+	defer func() { _ = f.conn.JS.DeleteConsumer(ctx, f.stream, name) }() // else it ends after a minute
+
+	var found []*message
+	for size := 0; len(found) < maxCount && size < maxBytes; {
+		some, err := pull(ctx, f.conn.NC, f.stream, name, pullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
+		if err != nil || len(some) == 0 {
+			return found, err
+		}
+		for _, m := range some {
+			if m.seq > last {
+				return found, nil
+			}
+			found, size = append(found, m), size+len(m.data)
+			if err := inOrder(m, uint64(len(found)), f.stream); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// inOrder returns an error when deliveries before m got lost on their way.
+func inOrder(m *message, want uint64, stream string) error {
+	if m.delivery != want {
+		return fmt.Errorf("%w: delivery %d of %s came when %d was next", job.ErrUnavailable, m.delivery, stream, want)
+	}
+	return nil
+}
+
+// repeatQueue writes the last range of the queue again, as far as it is not
+// acknowledged, and removes what it knows to be written. All else that was
+// delivered comes again by itself.
+func (f *feed) repeatQueue(ctx context.Context) error {
+	last := f.ranges.last
+	if last.Count == 0 {
+		return nil
+	}
+	var found []*message
+	err := f.conn.Scan(ctx, f.stream, "rec.*", func(s *bus.Stored) bool {
+		if s.Seq >= last.First && s.Seq <= last.Last {
+			found = append(found, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq})
+		}
+		return s.Seq < last.Last
+	})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if err := f.write(ctx, last, found); err != nil {
+		return err
+	}
+	if len(found) > last.Count {
+		// Others lie between those of the range. If the store had the token, it did not
+		// write them now.
+		return nil
+	}
+	for _, m := range found {
+		if err := f.conn.Remove(ctx, f.stream, m.seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splitRedelivered parts messages that come again from those that come first.
+func splitRedelivered(messages []*message) (again, fresh []*message) {
+	for _, m := range messages {
+		if m.redelivered {
+			again = append(again, m)
+		} else {
+			fresh = append(fresh, m)
+		}
+	}
+	return again, fresh
+}
