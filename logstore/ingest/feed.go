@@ -46,16 +46,15 @@ func (f *feed) run(ctx context.Context) error {
 	for pause := (backoff{}); ; {
 		begun := time.Now()
 		err := f.session(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, job.ErrStale) {
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // whatever the stop has interrupted
+		case errors.Is(err, job.ErrStale):
 			return err
-		}
-		if time.Since(begun) > time.Minute {
+		case time.Since(begun) > time.Minute:
 			pause = backoff{}
 		}
-		f.log.Warn("ingest begins anew", "stream", f.stream, "error", err)
+		f.log.WarnContext(ctx, "ingest begins anew", "stream", f.stream, "error", err)
 		pause.wait(ctx)
 	}
 }
@@ -207,7 +206,7 @@ func (f *feed) write(ctx context.Context, r span, messages []*message) error {
 		}
 		f.metrics.failures.WithLabelValues(f.stream).Inc()
 		if isPowerOfTwo(failures) {
-			f.log.Warn("log store does not take a batch", "stream", f.stream, "token", token, "failures", failures, "error", err)
+			f.log.WarnContext(ctx, "log store does not take a batch", "stream", f.stream, "token", token, "failures", failures, "error", err)
 		}
 		if !pause.wait(ctx) {
 			return ctx.Err()

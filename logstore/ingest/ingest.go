@@ -101,7 +101,7 @@ func (in *Ingest) Run(ctx context.Context) error {
 		if err == nil {
 			in.hold(ctx, held)
 		} else if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
-			in.log.Warn("ingest lease not acquired", "error", err)
+			in.log.WarnContext(ctx, "ingest lease not acquired", "error", err)
 		}
 		wait(ctx, bus.LeaseRenew)
 	}
@@ -110,7 +110,7 @@ func (in *Ingest) Run(ctx context.Context) error {
 
 // hold ingests for as long as the lease lasts.
 func (in *Ingest) hold(ctx context.Context, held *bus.Held) {
-	in.log.Info("ingest taken over", "node", in.cfg.Node, "epoch", held.Epoch)
+	in.log.InfoContext(ctx, "ingest taken over", "node", in.cfg.Node, "epoch", held.Epoch)
 	in.metrics.active.Set(1)
 	g, feeding := errgroup.WithContext(ctx)
 	g.Go(func() error { return in.renew(feeding, held) })
@@ -119,13 +119,13 @@ func (in *Ingest) hold(ctx context.Context, held *bus.Held) {
 	}
 	err := g.Wait()
 	in.metrics.active.Set(0)
-	in.log.Info("ingest given up", "node", in.cfg.Node, "reason", err)
+	in.log.InfoContext(ctx, "ingest given up", "node", in.cfg.Node, "reason", err)
 
 	// The stop of this process must not make the next one wait for the lease's end.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("release of the ingest lease takes too long"))
 	defer cancel()
 	if err := held.Release(ctx); err != nil {
-		in.log.Warn("ingest lease not released", "error", err)
+		in.log.WarnContext(ctx, "ingest lease not released", "error", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -74,16 +73,13 @@ func TestMessagesGatherToBatchesWhileTheStoreIsBusy(t *testing.T) {
 func TestCrashBetweenWriteAndAcknowledgementRepeatsExactlyThatBatch(t *testing.T) {
 	run(t, func(w *world) {
 		first := w.start("a")
-		var once sync.Once
-		var token string
 		time.Sleep(time.Second)
-		w.store.hook(nil, func(written string) {
-			once.Do(func() { token = written; first.crash() })
-		})
+		written := first.crashAfterWrite()
 		for n := range 30 {
 			w.finish(fire{report, n})
 		}
 		time.Sleep(leaseEnd)
+		token := written()
 		if !strings.HasPrefix(token, "EVT:") {
 			t.Fatalf("the crash came after %q", token)
 		}
@@ -106,16 +102,13 @@ func TestCrashBetweenWriteAndAcknowledgementRepeatsExactlyThatBatch(t *testing.T
 func TestCrashAfterAWriteOfRecordsRepeatsExactlyThatBatch(t *testing.T) {
 	run(t, func(w *world) {
 		first := w.start("a")
-		var once sync.Once
-		var token string
 		time.Sleep(time.Second)
-		w.store.hook(nil, func(written string) {
-			once.Do(func() { token = written; first.crash() })
-		})
+		written := first.crashAfterWrite()
 		for n := range 30 {
 			w.record(fire{report, n}, fire{"billing/other", n})
 		}
 		time.Sleep(leaseEnd)
+		token := written()
 		w.start("b")
 		time.Sleep(time.Second)
 		if got := w.store.taken()[token]; got != 2 || !strings.HasPrefix(token, "TRIG:") {

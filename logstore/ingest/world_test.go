@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,12 +77,13 @@ type ingester struct {
 	conn    *bus.Conn
 	metrics *prometheus.Registry
 	cancel  context.CancelFunc
-	done    chan error
+	done    chan struct{}
+	err     error // of Run; set when done is closed
 }
 
 func (w *world) start(name string) *ingester {
 	w.t.Helper()
-	in := &ingester{w: w, conn: w.connect(name), metrics: prometheus.NewRegistry(), done: make(chan error, 1)}
+	in := &ingester{w: w, conn: w.connect(name), metrics: prometheus.NewRegistry(), done: make(chan struct{})}
 	if err := in.conn.Open(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -95,21 +97,20 @@ func (w *world) start(name string) *ingester {
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	in.cancel = cancel
-	go func() { in.done <- worker.Run(ctx) }()
+	go func() {
+		defer close(in.done)
+		in.err = worker.Run(ctx)
+	}()
 	w.t.Cleanup(in.stop)
 	return in
 }
 
-// stop ends the ingester in an orderly way.
+// stop ends the ingester in an orderly way, if it is still at work.
 func (in *ingester) stop() {
 	in.cancel()
-	if err, ok := <-in.done; ok && err != nil {
-		in.w.t.Errorf("Run returns %v after an orderly stop", err)
-	}
-	select {
-	case <-in.done:
-	default:
-		close(in.done)
+	<-in.done
+	if in.err != nil {
+		in.w.t.Errorf("Run returns %v after an orderly stop", in.err)
 	}
 }
 
@@ -117,6 +118,24 @@ func (in *ingester) stop() {
 func (in *ingester) crash() {
 	in.conn.NC.Close()
 	in.cancel()
+}
+
+// crashAfterWrite makes the ingester crash when its next write is done, before it
+// can acknowledge anything. What it returns tells the write's token.
+func (in *ingester) crashAfterWrite() (token func() string) {
+	var first atomic.Pointer[string]
+	in.w.store.hook(nil, func(written string) {
+		if first.CompareAndSwap(nil, &written) {
+			in.crash()
+		}
+	})
+	return func() string {
+		in.w.t.Helper()
+		if first.Load() == nil {
+			in.w.t.Fatal("nothing was written")
+		}
+		return *first.Load()
+	}
 }
 
 // counter returns the sum of a counter's or gauge's series with the given labels.
@@ -312,7 +331,7 @@ func (w *world) unacknowledged(stream, consumer string) int {
 		w.t.Fatal(err)
 	}
 	info := c.CachedInfo()
-	return info.NumAckPending + int(info.NumPending) //nolint:gosec // small
+	return info.NumAckPending + int(info.NumPending)
 }
 
 func (w *world) wantUnacknowledged(trig, evt, logs int) {
