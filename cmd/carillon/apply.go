@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+// applyOptions are the flags of apply.
+type applyOptions struct {
+	files              []string
+	dryRun, prune, yes bool
+}
+
+func newApplyCommand() *cobra.Command {
+	var o applyOptions
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Save jobs and calendars from files",
+		Long: "Save jobs and calendars from YAML or JSON files, with any number of documents in each;\n" +
+			"a folder stands for the files in and below it, - for standard input. The server checks\n" +
+			"all of them before the first is saved. What is as it should be is left alone.\n\n" +
+			"--prune also deletes jobs that are in the files no more: those in the groups of the\n" +
+			"jobs in the files, and no others. It shows them and asks first; where it cannot ask,\n" +
+			"it wants --yes.",
+		Example: "  carillon apply -f jobs.yaml\n" +
+			"  carillon apply -f jobs/ --dry-run\n" +
+			"  carillon apply -f jobs/ --prune --yes\n" +
+			"  printf 'job: ops/hello\\ntask: {shell: echo hello}\\n' | carillon apply -f -",
+		Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; may be given more than once")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of the same groups that are not in the files")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before --prune deletes")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if len(o.files) == 0 {
+			return usage(errors.New("want -f with a file, a folder, or - for standard input"))
+		}
+		docs, err := manifest.Read(o.files, cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		if len(docs) == 0 {
+			return &exit{exitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", "))}
+		}
+		return r.apply(cmd, docs, o)
+	}
+	return cmd
+}
+
+// apply saves documents, and shows what changed.
+func (r *remote) apply(cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	p := planner{api}
+	changes, err := p.plan(cmd.Context(), docs)
+	if err != nil {
+		return countProblems(err)
+	}
+	if o.prune {
+		deletions, err := p.prune(cmd.Context(), changes)
+		if err != nil {
+			return err
+		}
+		if err := o.confirm(cmd, deletions); err != nil {
+			return err
+		}
+		changes = append(changes, deletions...)
+	}
+	if !o.dryRun {
+		if err := carryOut(cmd.Context(), p, changes); err != nil {
+			return err
+		}
+	}
+	return r.output.show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *table) { drawChanges(t, changes, o.dryRun) })
+}
+
+// applied is the answer of apply.
+type applied struct {
+	DryRun bool     `json:"dry_run"`
+	Items  []change `json:"items"`
+}
+
+// carryOut makes the changes, and says how far it came when that was not to the end.
+func carryOut(ctx context.Context, p planner, changes []change) error {
+	made, err := p.carryOut(ctx, changes)
+	if err == nil {
+		return nil
+	}
+	hint := "apply again to see what is left"
+	if errors.Is(err, job.ErrConflict) {
+		hint = "somebody else changed it meanwhile; apply again to see what is left"
+	}
+	return fmt.Errorf("%w\n%d changes were made before; %s", err, made, hint)
+}
+
+// countProblems says after a list of problems that they kept everything back.
+func countProblems(err error) error {
+	if !errors.Is(err, job.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w\nnothing was changed", err)
+}
+
+// confirm asks a person before jobs are deleted.
+func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
+	if len(deletions) == 0 || o.yes || o.dryRun {
+		return nil
+	}
+	out := cmd.ErrOrStderr()
+	_, _ = fmt.Fprintf(out, "%d jobs are not in the files and would be deleted:\n", len(deletions))
+	for _, d := range deletions {
+		_, _ = fmt.Fprintln(out, "  "+d.Name)
+	}
+	if slices.Contains(o.files, "-") || !isTerminal(cmd.InOrStdin()) {
+		return usage(errors.New("--prune would delete jobs; add --yes if that is meant. Nothing was changed"))
+	}
+	_, _ = fmt.Fprint(out, "Delete them? [y/N] ")
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return &exit{exitError, errors.New("nothing was changed")}
+	}
+	return nil
+}
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+func drawChanges(t *table, changes []change, dryRun bool) {
+	count := map[string]int{}
+	for _, c := range changes {
+		count[c.Result]++
+		t.row(c.Result, string(c.Kind), c.Name)
+		if c.Result != changed {
+			continue
+		}
+		for _, f := range c.Fields {
+			t.line("    " + fieldChange(f))
+		}
+	}
+	var parts []string
+	for _, result := range []string{created, changed, deleted, unchanged} {
+		if count[result] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[result], result))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.line(text)
+}
+
+// fieldChange tells how one field changed.
+func fieldChange(f client.FieldChange) string {
+	switch {
+	case f.From == nil:
+		return fmt.Sprintf("+ %s: %s", f.Field, shortJSON(f.To))
+	case f.To == nil:
+		return fmt.Sprintf("- %s: %s", f.Field, shortJSON(f.From))
+	}
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, shortJSON(f.From), shortJSON(f.To))
+}
+
+func shortJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return cell(string(data), noteWidth)
+}

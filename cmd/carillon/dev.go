@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	_ "embed" // for samples.yaml
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/executor"
+	"carillon/executor/shell"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+// devGroup is the group that dev runs an executor for.
+const devGroup = "default"
+
+//go:embed samples.yaml
+var samples string
+
+type devOptions struct {
+	nodeConfig
+	data, nats, logLevel string
+	slots                int
+	noSamples            bool
+}
+
+func newDevCommand() *cobra.Command {
+	var o devOptions
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything in one process: bus, store, scheduler, executor, API, sample jobs",
+		Long: "Run everything in one process, on one directory: a NATS server, the log store, a scheduler node, an executor for\n" +
+			"the group \"" + devGroup + "\", and the API. The first start saves a few sample jobs. Stop it with Ctrl-C; what is in\n" +
+			"the directory stays, and fires that were missed meanwhile are caught up at the next start.",
+		Example: "  carillon dev\n  carillon dev --data /tmp/try --http 127.0.0.1:0 --nats 127.0.0.1:0",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "data", "the `directory` for streams and history")
+	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
+	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "the `address` of the NATS server; port 0 is any that is free")
+	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	f.IntVar(&o.slots, "slots", 32, "how many runs the executor does at once")
+	f.BoolVar(&o.noSamples, "no-samples", false, "save no sample jobs")
+	o.flags(f)
+	return cmd
+}
+
+func runDev(cmd *cobra.Command, o devOptions) (err error) {
+	ctx := cmd.Context()
+	tuneRuntime()
+	log, err := newLogger(cmd.ErrOrStderr(), o.logLevel, "text")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkLoopback("http", o.http), checkLoopback("nats", o.nats)); err != nil {
+		return err
+	}
+	server, err := embedded.Start(embedded.Config{StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log.With("component", "nats")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Shutdown()) }()
+	conn, err := bus.Connect(bus.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}})
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
+		return err
+	}
+	if !o.noSamples {
+		if err := saveSamples(ctx, conn); err != nil {
+			return err
+		}
+	}
+	o.roles, o.store = allRoles, storePath(o.data)
+	if o.node == "" {
+		o.node = "dev"
+	}
+	layers, api, closeStore, err := o.layers(ctx, conn, log)
+	if err != nil {
+		return errors.Join(err, closeStore())
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	worker, err := devExecutor(conn, o, log)
+	if err != nil {
+		return err
+	}
+	// Right above ingest, so that what runs say at the end is still stored.
+	layers = append(layers[:1:1], append([]layer{{"executor", worker.Run, 3 * time.Second}}, layers[1:]...)...)
+	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-api.Listening():
+		}
+		cmd.Printf("Carillon is running.\n\n  API and console  http://%s\n  NATS             %s\n  Data             %s\n  Executor         group %s, %d slots\n\n"+
+			"Try, in another terminal:\n\n  carillon get jobs --server http://%s\n\nStop it with Ctrl-C.\n",
+			api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, api.Addr())
+		<-ctx.Done()
+		return nil
+	}, time.Second})
+	return runLayers(ctx, log, layers)
+}
+
+func devExecutor(conn *bus.Conn, o devOptions, log *slog.Logger) (*executor.Executor, error) {
+	// Everything ends with the process, so nobody would take over what it gives back
+	// late: it stops quickly.
+	e, err := executor.New(conn, executor.Config{
+		Group: devGroup, Instance: "dev", Slots: o.slots, Version: version(), Logger: log.With("component", "executor"),
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	shell.Register(e, shell.Config{KillAfter: time.Second})
+	return e, nil
+}
+
+// saveSamples saves the sample jobs on a cluster that has never had a job.
+func saveSamples(ctx context.Context, conn *bus.Conn) error {
+	groups, err := conn.Groups(ctx)
+	if err != nil || len(groups) > 0 {
+		return err
+	}
+	docs, err := manifest.Read([]string{"-"}, strings.NewReader(samples))
+	if err != nil {
+		return fmt.Errorf("read sample jobs: %w", err)
+	}
+	for _, d := range docs {
+		j, err := job.Decode(d.JSON)
+		if err != nil {
+			return fmt.Errorf("sample job %s: %w", d.Name, err)
+		}
+		if _, _, err := conn.PutJob(ctx, j, bus.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

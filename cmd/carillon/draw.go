@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func drawJobs(t *table, page client.JobPage) {
+	if len(page.Items) == 0 {
+		t.line("no jobs")
+		return
+	}
+	t.row("JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS")
+	for _, item := range page.Items {
+		fireTime, status := "-", "-"
+		if len(item.LastRuns) > 0 {
+			fireTime, status = instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
+		}
+		t.row(string(item.Definition.Job.Job), cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
+	}
+	if page.Next != "" {
+		t.line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
+	}
+}
+
+func nextFire(item client.JobItem) string {
+	switch {
+	case item.Definition.Paused:
+		return "paused"
+	case len(item.NextFires) == 0:
+		return "-"
+	}
+	return instant(item.NextFires[0].FireTime)
+}
+
+func drawJob(t *table, item client.JobItem) {
+	d := item.Definition
+	t.row("job", string(d.Job.Job))
+	t.row("version", fmt.Sprintf("%d, since %s%s", d.Version, instant(d.EffectiveFrom), by(d.Author)))
+	if d.Description != "" {
+		t.row("description", cell(d.Description, 200))
+	}
+	t.row("schedule", cell(d.Schedule.String(), 200))
+	if d.Paused {
+		t.row("paused", "yes")
+	}
+	t.row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
+	t.row("delivery", string(d.Delivery))
+	if d.Timeout > 0 {
+		t.row("timeout", d.Timeout.String())
+	}
+	t.row("task", d.Task.Kind()+": "+cell(taskText(d.Task), 200))
+	if len(item.NextFires) > 0 {
+		t.line("")
+		t.row("NEXT FIRES", "")
+		for _, f := range item.NextFires {
+			note := ""
+			if f.Skipped {
+				note = "skipped: " + cell(f.Reason, noteWidth)
+			}
+			t.row(instant(f.FireTime), note)
+		}
+	}
+	if len(item.LastRuns) > 0 {
+		t.line("")
+		drawRunRows(t, item.LastRuns)
+	}
+}
+
+func by(author string) string {
+	if author == "" {
+		return ""
+	}
+	return " by " + cell(author, 60)
+}
+
+func taskText(k job.Task) string {
+	switch {
+	case k.Handler != "":
+		return k.Handler
+	case k.Shell != "":
+		return k.Shell
+	}
+	return strings.Join(k.Command, " ")
+}
+
+func drawRuns(t *table, page client.RunPage) {
+	if len(page.Items) == 0 {
+		t.line("no runs")
+		return
+	}
+	drawRunRows(t, page.Items)
+	if page.Next != "" {
+		t.line("and more; see --limit")
+	}
+}
+
+func drawRunRows(t *table, runs []client.Run) {
+	t.row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
+	for _, run := range runs {
+		t.row(string(run.RunID), string(run.Job), string(run.Status), string(run.Cause),
+			instant(run.FireTime), took(run.StartedAt, run.FinishedAt), cell(runNote(run), noteWidth))
+	}
+}
+
+// runNote tells what is out of the ordinary about a run.
+func runNote(run client.Run) string {
+	var notes []string
+	if run.Attempt > 1 {
+		notes = append(notes, fmt.Sprintf("attempt %d", run.Attempt))
+	}
+	if run.Count > 1 {
+		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, instant(run.Until)))
+	}
+	if run.Status == job.StatusRunning && (run.Progress > 0 || run.ProgressText != "") {
+		notes = append(notes, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", run.Progress, run.ProgressText)))
+	}
+	for _, text := range []string{run.Reason, run.Message} {
+		if text != "" {
+			notes = append(notes, text)
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
+func drawRun(t *table, run client.RunDetail) {
+	t.row("run", string(run.RunID))
+	t.row("job", string(run.Job))
+	t.row("status", string(run.Status))
+	for _, a := range run.Attempts {
+		t.line("")
+		t.row(fmt.Sprintf("attempt %d", a.Attempt), string(a.Status))
+		t.row("cause", string(a.Cause)+by(a.By))
+		t.row("fire time", instant(a.FireTime))
+		t.row("started", instant(a.StartedAt))
+		t.row("finished", instant(a.FinishedAt))
+		t.row("took", took(a.StartedAt, a.FinishedAt))
+		t.row("instance", cell(a.Instance, 100))
+		if a.ExitCode != nil {
+			t.row("exit code", strconv.Itoa(*a.ExitCode))
+		}
+		if note := runNote(a); note != "" {
+			t.row("note", cell(note, 300))
+		}
+		if len(a.Result) > 0 {
+			t.row("result", cell(string(a.Result), 300))
+		}
+		t.row("log lines", strconv.Itoa(a.LogLines))
+	}
+	if len(run.Changes) == 0 {
+		return
+	}
+	t.line("")
+	t.row("AT", "ATTEMPT", "WHAT", "STATUS", "INSTANCE", "DETAIL")
+	for _, c := range run.Changes {
+		t.row(instant(c.At), strconv.Itoa(c.Attempt), string(c.Kind), orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, noteWidth))
+	}
+}
+
+func drawNodes(t *table, nodes client.NodeList) {
+	if len(nodes.Items) > 0 {
+		t.row("NODE", "SHARDS", "WHICH")
+	}
+	for _, n := range nodes.Items {
+		t.row(cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
+	}
+	if len(nodes.Items) == 0 {
+		t.line("no nodes: nothing fires until one is started")
+	}
+	if len(nodes.Unowned) > 0 {
+		t.line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, ranges(nodes.Unowned)))
+	}
+}
+
+// ranges shortens sorted numbers: "0-3,7".
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		part := strconv.Itoa(numbers[i])
+		if last > i {
+			part += "-" + strconv.Itoa(numbers[last])
+		}
+		parts = append(parts, part)
+		i = last + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+func drawGroups(t *table, groups client.GroupList) {
+	if len(groups.Items) == 0 {
+		t.line("no executor groups: start an executor")
+		return
+	}
+	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "VERSION", "HOST", "LAST HEARD")
+	for _, g := range groups.Items {
+		if len(g.Instances) == 0 {
+			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-")
+		}
+		for _, i := range g.Instances {
+			kinds := i.Kinds
+			if len(i.Handlers) > 0 {
+				kinds = append(kinds[:len(kinds):len(kinds)], fmt.Sprintf("%d handlers", len(i.Handlers)))
+			}
+			t.row(g.ExecutorGroup, string(i.State), cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
+				cell(strings.Join(kinds, ", "), 40), cell(i.Version, 20), cell(i.Host, 30), instant(i.At))
+		}
+	}
+}
+
+func drawCalendars(t *table, calendars client.CalendarList) {
+	if len(calendars.Items) == 0 {
+		t.line("no calendars")
+		return
+	}
+	t.row("CALENDAR", "ZONE", "DATES", "WINDOWS", "DESCRIPTION")
+	for _, c := range calendars.Items {
+		d := c.Definition
+		t.row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), cell(d.Description, noteWidth))
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// Exit codes. They are documented in the help of the program and in docs/operations.md.
+const (
+	exitError       = 1 // all else
+	exitUsage       = 2 // the command line is wrong
+	exitNotFound    = 3 // there is no such job, run, calendar or attempt
+	exitConflict    = 4 // the thing is not in the state that the command needs
+	exitUnavailable = 5 // the server, or a part of the system, is away
+	// The outcomes of a run, for those who wait for one.
+	exitRunFailed    = 10
+	exitRunTimedOut  = 11
+	exitRunCancelled = 12
+	exitRunLost      = 13
+	exitRunNotDone   = 14 // skipped or missed
+	exitInterrupted  = 130
+)
+
+const exitCodesHelp = `Exit codes: 0 done, 1 error, 2 wrong usage, 3 not found, 4 conflict, 5 server
+unavailable, 130 interrupted. "run --wait" adds 10 failed, 11 timed out,
+12 cancelled, 13 lost, 14 skipped or missed.`
+
+// exit is an error that chooses the exit code. Without err there is nothing left to
+// say.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// usage returns the error of a command line that is wrong.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exit{exitUsage, err}
+}
+
+// exitCodeOf returns the exit code for what a command returned.
+func exitCodeOf(err error) int {
+	if chosen, ok := errors.AsType[*exit](err); ok {
+		return chosen.code
+	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, job.ErrNotFound):
+		return exitNotFound
+	case errors.Is(err, job.ErrConflict):
+		return exitConflict
+	case errors.Is(err, job.ErrUnavailable):
+		return exitUnavailable
+	}
+	return exitError
+}
+
+// runOutcome returns the error that makes the exit code tell how a run ended; nil
+// when it succeeded.
+func runOutcome(s job.Status) error {
+	switch s {
+	case job.StatusSucceeded:
+		return nil
+	case job.StatusFailed:
+		return &exit{code: exitRunFailed}
+	case job.StatusTimedOut:
+		return &exit{code: exitRunTimedOut}
+	case job.StatusCancelled:
+		return &exit{code: exitRunCancelled}
+	case job.StatusLost:
+		return &exit{code: exitRunLost}
+	case job.StatusSkipped, job.StatusMissed:
+		return &exit{code: exitRunNotDone}
+	case job.StatusPending, job.StatusQueued, job.StatusRunning:
+	}
+	return fmt.Errorf("the run has not ended: it is %s", s)
+}
+
+// report tells a person what went wrong, and what to do where we know it.
+func report(w io.Writer, cmd *cobra.Command, err error) {
+	chosen, isExit := errors.AsType[*exit](err)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), isExit && chosen.err == nil:
+		return
+	}
+	_, _ = fmt.Fprintf(w, "carillon: %v\n", err)
+	if isExit && chosen.code == exitUsage {
+		_, _ = fmt.Fprintf(w, "See \"%s --help\".\n", cmd.CommandPath())
+	}
+	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or name another with --server or %s.\n", serverVariable)
+	}
+}

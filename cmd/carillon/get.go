@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newGetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "get",
+		Short: "Show jobs, runs, nodes, executor groups and calendars",
+		Long: "Show jobs, runs, nodes, executor groups and calendars: for people as tables, with times\n" +
+			"in UTC; for programs with -o json or yaml, as the API gives them.",
+		Example: "  carillon get jobs --group ops\n" +
+			"  carillon get runs --job ops/backup --status failed --since 24h\n" +
+			"  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
+			"  carillon get nodes -o json",
+	}
+	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetRunsCommand(), newGetRunCommand(),
+		newGetNodesCommand(), newGetGroupsCommand(), newGetCalendarsCommand())
+	return cmd
+}
+
+func newGetJobsCommand() *cobra.Command {
+	var params client.ListJobsParams
+	var paused, active bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "jobs",
+		Short:   "Jobs with their next fire and last run",
+		Example: "  carillon get jobs\n  carillon get jobs --group ops --paused\n  carillon get jobs -q backup -o json",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&params.Group, "group", "", "only jobs of this executor `group`")
+	cmd.Flags().StringVarP(&params.Q, "query", "q", "", "only jobs with this `text` in their name or description")
+	cmd.Flags().BoolVar(&paused, "paused", false, "only jobs that are paused")
+	cmd.Flags().BoolVar(&active, "active", false, "only jobs that are not paused")
+	cmd.Flags().IntVar(&limit, "limit", 0, "the most jobs to show (default all)")
+	cmd.MarkFlagsMutuallyExclusive("paused", "active")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 0 {
+			return usage(errors.New("--limit must not be negative"))
+		}
+		if paused || active {
+			params.Paused = &paused
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := api.Jobs(cmd.Context(), params, limit)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawJobs(t, page) })
+	}
+	return cmd
+}
+
+func newGetJobCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "job JOB",
+		Short:   "A job with its next fires and last runs",
+		Example: "  carillon get job ops/backup\n  carillon get job ops/backup -o yaml",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		item, err := client.Read[client.JobItem](api.GetJob(cmd.Context(), name.Group(), name.Short(), nil))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawJob(t, item) })
+	}
+	return cmd
+}
+
+func newGetRunsCommand() *cobra.Command {
+	var params client.ListRunsParams
+	var statuses, causes []string
+	var since, from, to string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "Runs, newest fire first",
+		Example: "  carillon get runs\n  carillon get runs --job ops/backup --limit 5\n" +
+			"  carillon get runs --status failed,lost --since 24h\n" +
+			"  carillon get runs --from 2026-03-01T00:00:00Z --to 2026-03-02T00:00:00Z -o json",
+		Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringSliceVar(&params.Job, "job", nil, "only runs of this `job`, or these")
+	cmd.Flags().StringVar(&params.Group, "group", "", "only runs of this executor `group`")
+	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with this `status`, or these")
+	cmd.Flags().StringSliceVar(&causes, "cause", nil, "only runs for this `cause`, or these")
+	cmd.Flags().StringVar(&params.Instance, "instance", "", "only runs on this `instance`")
+	cmd.Flags().StringVar(&since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&from, "from", "", "only fires at or after this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&to, "to", "", "only fires before this `instant`, in RFC 3339")
+	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
+	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	complete(cmd, "status", texts(job.Statuses)...)
+	complete(cmd, "cause", texts(job.Causes)...)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 0 {
+			return usage(errors.New("--limit must not be negative"))
+		}
+		for _, s := range statuses {
+			params.Status = append(params.Status, job.Status(s))
+		}
+		for _, c := range causes {
+			params.Cause = append(params.Cause, job.Cause(c))
+		}
+		var err error
+		if params.From, params.To, err = period(time.Now(), since, from, to); err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := api.Runs(cmd.Context(), params, limit)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawRuns(t, page) })
+	}
+	return cmd
+}
+
+// texts returns words as plain strings.
+func texts[T ~string](words []T) []string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return all
+}
+
+// period reads the flags that say from when to when; the zero time is no bound.
+func period(now time.Time, since, from, to string) (start, end time.Time, err error) {
+	if since != "" {
+		d, err := job.ParseDuration(since)
+		if err != nil || d <= 0 {
+			return start, end, fmt.Errorf("--since %q must be a duration such as 90m or 7d", since)
+		}
+		start = now.Add(-d).UTC().Truncate(time.Millisecond)
+	}
+	if from != "" {
+		if start, err = time.Parse(time.RFC3339, from); err != nil {
+			return start, end, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", from)
+		}
+	}
+	if to != "" {
+		if end, err = time.Parse(time.RFC3339, to); err != nil {
+			return start, end, fmt.Errorf("--to %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", to)
+		}
+	}
+	return start, end, nil
+}
+
+func newGetRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "run RUN",
+		Short:   "A run's attempts and its timeline",
+		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := runID(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		run, err := client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), run, func(t *table) { drawRun(t, run) })
+	}
+	return cmd
+}
+
+func newGetNodesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "nodes",
+		Short:   "Scheduler nodes and the shards that each owns",
+		Example: "  carillon get nodes",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		nodes, err := client.Read[client.NodeList](api.ListNodes(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), nodes, func(t *table) { drawNodes(t, nodes) })
+	}
+	return cmd
+}
+
+func newGetGroupsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "groups",
+		Short:   "Executor groups and their live instances",
+		Example: "  carillon get groups",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		groups, err := client.Read[client.GroupList](api.ListGroups(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), groups, func(t *table) { drawGroups(t, groups) })
+	}
+	return cmd
+}
+
+func newGetCalendarsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "calendars",
+		Short:   "Calendars, to which schedules refer",
+		Example: "  carillon get calendars -o yaml",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		calendars, err := client.Read[client.CalendarList](api.ListCalendars(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), calendars, func(t *table) { drawCalendars(t, calendars) })
+	}
+	return cmd
+}

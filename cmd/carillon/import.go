@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/crontab"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+func newImportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "import",
+		Short:   "Bring jobs along from another scheduler",
+		Example: "  carillon import crontab /etc/crontab --dry-run",
+	}
+	cmd.AddCommand(newImportCrontabCommand())
+	return cmd
+}
+
+// crontabOptions are the flags of import crontab.
+type crontabOptions struct {
+	crontab.Options
+	dryRun bool
+}
+
+func newImportCrontabCommand() *cobra.Command {
+	var o crontabOptions
+	cmd := &cobra.Command{
+		Use:   "crontab FILE",
+		Short: "Make jobs of a crontab's lines",
+		Long: "Make jobs of a crontab's lines, and print for each what became of it: - for standard\n" +
+			"input. Lines that are broken are reported and left out; the others are saved all the\n" +
+			"same, and the exit code is then 1.\n\n" +
+			"A job is named by a comment \"# name: NAME\" right above its line, else after its\n" +
+			"command. The names stay the same, so a crontab can be imported again after an edit.\n" +
+			"A job runs where cron would run it, in the home of its user, but as the executor's\n" +
+			"user; after downtime it runs once (misfire policy fire_once), where cron would wait\n" +
+			"for its next time.\n\n" +
+			"With -o yaml or json nothing is saved and no server is asked: the jobs are printed as\n" +
+			"documents for \"carillon apply\".",
+		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
+			"  carillon import crontab /etc/crontab --group ops\n" +
+			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&o.Group, "group", "default", "the executor `group` of the jobs")
+	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` where no CRON_TZ is set (default this machine's)")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "where jobs run if no HOME is set (default the home of their user)")
+	cmd.Flags().BoolVar(&o.System, "system", false, "a user is named before each command (default: found out)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would become of each line, and change nothing")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		data, err := readCrontab(args[0], cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("system") {
+			o.System = crontab.IsSystem(args[0], data)
+		}
+		if o.Zone == "" {
+			o.Zone = localZone()
+		}
+		if o.Dir, err = absolute(o.Dir); err != nil {
+			return err
+		}
+		o.Home = homeOf
+		lines, err := crontab.Import(data, o.Options)
+		if err != nil {
+			return usage(err)
+		}
+		if r.output == asTable {
+			err = r.importLines(cmd, args[0], lines, o)
+		} else {
+			err = printJobs(cmd.OutOrStdout(), r.output, lines)
+			drawBroken(cmd.ErrOrStderr(), lines)
+		}
+		return errors.Join(err, brokenLines(lines))
+	}
+	return cmd
+}
+
+// importLines saves the jobs, and shows what became of each line.
+func (r *remote) importLines(cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
+	docs, err := documentsOf(file, lines)
+	if err != nil {
+		return err
+	}
+	results := map[string]string{}
+	if len(docs) > 0 {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		p := planner{api}
+		changes, err := p.plan(cmd.Context(), docs)
+		if err != nil {
+			return countProblems(err)
+		}
+		if !o.dryRun {
+			if err := carryOut(cmd.Context(), p, changes); err != nil {
+				return err
+			}
+		}
+		for _, c := range changes {
+			results[c.Name] = c.Result
+		}
+	}
+	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawImport(t, lines, results, o) })
+}
+
+// documentsOf returns the jobs as documents of the crontab.
+func documentsOf(file string, lines []crontab.Line) ([]manifest.Document, error) {
+	var docs []manifest.Document
+	for _, l := range lines {
+		if l.Outcome != crontab.Imported {
+			continue
+		}
+		data, err := json.Marshal(l.Job)
+		if err != nil {
+			return nil, fmt.Errorf("encode job %s: %w", l.Job.Job, err)
+		}
+		docs = append(docs, manifest.Document{Kind: manifest.Job, Name: string(l.Job.Job), JSON: data, File: file, Line: l.Number})
+	}
+	return docs, nil
+}
+
+// printJobs writes the jobs as documents.
+func printJobs(w io.Writer, f format, lines []crontab.Line) error {
+	out := bufio.NewWriter(w)
+	first := true
+	for _, l := range lines {
+		if l.Outcome != crontab.Imported {
+			continue
+		}
+		if f == asYAML && !first {
+			_, _ = out.WriteString("---\n")
+		}
+		first = false
+		if err := f.show(out, l.Job, nil); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func drawImport(t *table, lines []crontab.Line, results map[string]string, o crontabOptions) {
+	t.row("LINE", "OUTCOME", "JOB", "NOTE")
+	count := map[crontab.Outcome]int{}
+	for _, l := range lines {
+		count[l.Outcome]++
+		name, outcome, note := "-", string(l.Outcome), l.Note
+		if l.Outcome == crontab.Imported {
+			name = string(l.Job.Job)
+			outcome = results[name]
+		}
+		if note == "" {
+			note = l.Text
+		}
+		t.row(fmt.Sprint(l.Number), outcome, name, cell(note, 110))
+	}
+	text := fmt.Sprintf("%d jobs, %d settings, %d skipped, %d broken; group %s, zone %s",
+		count[crontab.Imported], count[crontab.Setting], count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
+	if o.System {
+		text += ", read as a system crontab"
+	}
+	if o.dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.line(text)
+}
+
+// drawBroken lists what is not among the documents, where the table is not shown.
+func drawBroken(w io.Writer, lines []crontab.Line) {
+	for _, l := range lines {
+		if l.Outcome == crontab.Broken || l.Outcome == crontab.Skipped {
+			_, _ = fmt.Fprintf(w, "line %d %s: %s\n", l.Number, l.Outcome, l.Note)
+		}
+	}
+}
+
+// brokenLines is the error of a crontab with lines that are broken.
+func brokenLines(lines []crontab.Line) error {
+	var numbers []string
+	for _, l := range lines {
+		if l.Outcome == crontab.Broken {
+			numbers = append(numbers, fmt.Sprint(l.Number))
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	return &exit{exitError, fmt.Errorf("broken and left out: line %s", strings.Join(numbers, ", "))}
+}
+
+func readCrontab(name string, stdin io.Reader) ([]byte, error) {
+	from := stdin
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the person who runs the command names it
+		if err != nil {
+			return nil, fmt.Errorf("read crontab: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, crontab.MaxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read crontab: %w", err)
+	}
+	return data, nil
+}
+
+// localZone returns the IANA name of this machine's zone, which is what cron goes by;
+// UTC where it cannot be told.
+func localZone() string {
+	if zone := strings.TrimPrefix(os.Getenv("TZ"), ":"); isZone(zone) {
+		return zone
+	}
+	if target, err := filepath.EvalSymlinks("/etc/localtime"); err == nil {
+		if _, zone, ok := strings.Cut(target, "/zoneinfo/"); ok && isZone(zone) {
+			return zone
+		}
+	}
+	if data, err := os.ReadFile("/etc/timezone"); err == nil && isZone(strings.TrimSpace(string(data))) {
+		return strings.TrimSpace(string(data))
+	}
+	return "UTC"
+}
+
+func isZone(name string) bool {
+	return name != "" && job.Calendar{Calendar: "x", Zone: name}.Validate() == nil
+}
+
+// homeOf returns a user's home on this machine; "" is the one who runs the program.
+func homeOf(name string) string {
+	if name == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		return home
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+func absolute(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find folder %s: %w", dir, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// maxTail is the most lines that --tail shows; the API gives no more at once.
+const maxTail = 10_000
+
+// logOptions are the flags of logs.
+type logOptions struct {
+	follow, times bool
+	attempt, tail int
+}
+
+func newLogsCommand() *cobra.Command {
+	var o logOptions
+	cmd := &cobra.Command{
+		Use:   "logs RUN|JOB",
+		Short: "Print what a run printed",
+		Long: "Print the log of a run, or of a job's newest run. With --follow, go on until the run\n" +
+			"has ended; lost connections are made again, and no line is lost or repeated.\n" +
+			"With -o json each line is an object of its own.",
+		Example: "  carillon logs ops/backup\n" +
+			"  carillon logs ops/backup -f --tail 20\n" +
+			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run has ended")
+	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "print when each line was printed")
+	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "which `attempt`, from 1 (default the newest)")
+	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines that there are (default all)")
+	cmd.ValidArgsFunction = r.jobNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.attempt < 0 || o.tail < 0 || o.tail > maxTail {
+			return usage(fmt.Errorf("--attempt must not be negative, and --tail be between 1 and %d", maxTail))
+		}
+		if r.output == asYAML {
+			return usage(errors.New("-o yaml is not for logs; use json"))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		id, err := runOf(cmd.Context(), api, args[0])
+		if err != nil {
+			return err
+		}
+		p := linePrinter{w: cmd.OutOrStdout(), times: o.times, json: r.output == asJSON}
+		return printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// executed are the statuses of runs that may have printed something.
+var executed = []job.Status{
+	job.StatusPending, job.StatusRunning, job.StatusSucceeded, job.StatusFailed,
+	job.StatusTimedOut, job.StatusCancelled, job.StatusLost,
+}
+
+// runOf returns the run that an argument names: by its id, or as a job's newest.
+func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) {
+	if !strings.Contains(arg, "/") {
+		return runID(arg)
+	}
+	name, err := jobName(arg)
+	if err != nil {
+		return "", err
+	}
+	page, err := api.Runs(ctx, client.ListRunsParams{Job: []string{string(name)}, Status: executed}, 1)
+	if err != nil {
+		return "", err
+	}
+	if len(page.Items) == 0 {
+		return "", fmt.Errorf("%w: job %s has not run yet", job.ErrNotFound, name)
+	}
+	return page.Items[0].RunID, nil
+}
+
+// printLog prints a run's log, and if asked to goes on until its end.
+func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter, errOut io.Writer) error {
+	from := client.TailOptions{Attempt: o.attempt, Interrupted: interruption(errOut)}
+	if !o.follow || o.tail > 0 {
+		attempt, last, err := printStored(ctx, api, id, o, p)
+		if err != nil || !o.follow {
+			return err
+		}
+		from.Attempt, from.After = attempt, last
+	}
+	end, err := api.Tail(ctx, id, from, p.print)
+	if err != nil {
+		return err
+	}
+	if end.Missing > 0 {
+		_, _ = fmt.Fprintf(errOut, "%d lines could not be found\n", end.Missing)
+	}
+	_, err = fmt.Fprintln(errOut, ending(end.Run))
+	return err
+}
+
+// printStored prints what there is of a log now. It returns the attempt, and the
+// number of its last line.
+func printStored(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter) (attempt int, last int64, err error) {
+	params := client.GetLogsParams{Attempt: o.attempt, Limit: maxTail}
+	if o.tail > 0 {
+		params.Tail, params.Limit = true, o.tail
+	}
+	for {
+		page, err := client.Read[client.LogPage](api.GetLogs(ctx, string(id), &params))
+		if err != nil {
+			return 0, 0, err
+		}
+		if err := p.print(page.Items); err != nil {
+			return 0, 0, err
+		}
+		if n := len(page.Items); n > 0 {
+			last = page.Items[n-1].Seq
+		}
+		if page.NextSeq == 0 || params.Tail {
+			return page.Attempt, last, nil
+		}
+		params.Attempt, params.FromSeq = page.Attempt, page.NextSeq
+	}
+}
+
+// interruption returns what tells a person of lost connections, the first of each
+// row.
+func interruption(w io.Writer) func(error) {
+	last := ""
+	return func(err error) {
+		if text := err.Error(); text != last {
+			last = text
+			_, _ = fmt.Fprintf(w, "%s; trying again\n", text)
+		}
+	}
+}
+
+// linePrinter prints lines of a log.
+type linePrinter struct {
+	w           io.Writer
+	times, json bool
+	quiet       bool // print nothing
+}
+
+func (p linePrinter) print(lines []client.LogLine) error {
+	if p.quiet {
+		return nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		if p.json {
+			if err := enc.Encode(l); err != nil {
+				return fmt.Errorf("encode a line: %w", err)
+			}
+			continue
+		}
+		if p.times {
+			b.WriteString(l.At.UTC().Format("2006-01-02T15:04:05.000Z "))
+		}
+		b.WriteString(l.Text)
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/job"
+	"carillon/job/cron"
+)
+
+// maxNext bounds how many fires are printed for one expression.
+const maxNext = 100_000
+
+// nextOptions are the flags of next.
+type nextOptions struct {
+	zone, from, dst, job string
+	n                    int
+	stdin                bool
+}
+
+func newNextCommand() *cobra.Command {
+	var o nextOptions
+	cmd := &cobra.Command{
+		Use:   "next EXPR",
+		Short: "Print when a cron expression fires next",
+		Long: "Print when a cron expression fires next. No server is asked.\n\n" +
+			"Five fields are Unix cron, six or seven Quartz; @daily and the like, \"@every 90s\" and\n" +
+			"\"@at 2026-03-01T09:00:00Z\" are understood. H is chosen by the name given with --job.\n\n" +
+			"With --stdin each line is an expression, a zone and an instant, with tabs between;\n" +
+			"what is left out comes from the flags. Each is answered with one line: its fires with\n" +
+			"commas between, \"none\" in the place of the first that there is not, or \"invalid\".",
+		Example: "  carillon next \"30 2 * * *\" --zone Europe/Berlin -n 5\n" +
+			"  carillon next \"0 0 12 ? * MON-FRI\" --from 2026-12-24T00:00:00Z\n" +
+			"  carillon next \"H H * * *\" --job ops/backup\n" +
+			"  printf '0 3 * * *\\tUTC\\t2026-01-01T00:00:00Z\\n' | carillon next --stdin",
+		Args: func(_ *cobra.Command, args []string) error {
+			if o.stdin != (len(args) == 0) || len(args) > 1 {
+				return errors.New("want one expression in quotes, or --stdin")
+			}
+			return nil
+		},
+	}
+	output := asTable
+	cmd.Flags().StringVar(&o.zone, "zone", "UTC", "time `zone`, an IANA name")
+	cmd.Flags().StringVar(&o.from, "from", "", "print fires after this `instant`, in RFC 3339 (default now)")
+	cmd.Flags().IntVarP(&o.n, "number", "n", 5, "how many fires to print")
+	cmd.Flags().StringVar(&o.dst, "dst", "auto", "what happens when clocks change: auto, quartz, vixie, or gap=skip|fire,overlap=first|last|both")
+	cmd.Flags().StringVar(&o.job, "job", "", "the `GROUP/NAME` that decides what H stands for")
+	cmd.Flags().BoolVar(&o.stdin, "stdin", false, "read expressions from standard input")
+	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
+	complete(cmd, "dst", "auto", "quartz", "vixie")
+	complete(cmd, "output", formatNames...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a, err := o.almanac(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		if o.stdin {
+			return a.answerLines(cmd.InOrStdin(), cmd.OutOrStdout())
+		}
+		fires, err := a.fires(args[0], a.zone, a.from)
+		if err != nil {
+			return err
+		}
+		return output.show(cmd.OutOrStdout(), fires, func(t *table) {
+			for _, f := range fires {
+				t.line(f)
+			}
+			if len(fires) < a.n {
+				t.line("none")
+			}
+		})
+	}
+	return cmd
+}
+
+// almanac answers when expressions fire.
+type almanac struct {
+	zone   *cron.Zone
+	from   time.Time
+	policy cron.Policy
+	seed   uint64
+	n      int
+}
+
+// almanac reads the flags. now is the default of --from.
+func (o *nextOptions) almanac(now time.Time) (*almanac, error) {
+	a := &almanac{from: now, n: o.n}
+	var err error
+	if a.zone, err = cron.LoadZone(o.zone); err != nil {
+		return nil, err
+	}
+	if a.policy, err = cron.ParsePolicy(o.dst); err != nil {
+		return nil, err
+	}
+	if o.from != "" {
+		if a.from, err = time.Parse(time.RFC3339, o.from); err != nil {
+			return nil, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00+01:00", o.from)
+		}
+	}
+	if o.n < 1 || o.n > maxNext {
+		return nil, fmt.Errorf("-n %d must be between 1 and %d", o.n, maxNext)
+	}
+	if o.job != "" {
+		name, err := job.ParseName(o.job)
+		if err != nil {
+			return nil, err
+		}
+		a.seed = name.Hash()
+	}
+	return a, nil
+}
+
+// fires returns the next fires after from, in RFC 3339 with the offset of the zone.
+// There are fewer than n when there are no more.
+func (a *almanac) fires(expr string, zone *cron.Zone, from time.Time) ([]string, error) {
+	if _, _, ok := cron.Macro(expr); ok {
+		return a.instants(expr, zone, from)
+	}
+	e, err := cron.Parse(expr, a.seed)
+	if err != nil {
+		return nil, err
+	}
+	fires := []string{}
+	for at := from; len(fires) < a.n; {
+		var ok bool
+		if at, ok = e.Next(at, zone, a.policy); !ok {
+			break
+		}
+		fires = append(fires, at.In(zone.Location()).Format(time.RFC3339))
+	}
+	return fires, nil
+}
+
+// instants is fires for @every and @at, which are not calendars.
+func (a *almanac) instants(expr string, zone *cron.Zone, from time.Time) ([]string, error) {
+	var planner job.Planner
+	found, err := planner.Preview(job.Job{Schedule: job.Schedule{Cron: strings.TrimSpace(expr), Zone: zone.String()}}, from, a.n)
+	if err != nil {
+		return nil, err
+	}
+	fires := []string{}
+	for _, f := range found {
+		fires = append(fires, time.UnixMilli(f.At).In(zone.Location()).Format(time.RFC3339Nano))
+	}
+	return fires, nil
+}
+
+// answerLines answers each line of r with one line.
+func (a *almanac) answerLines(r io.Reader, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if _, err := out.WriteString(a.answer(lines.Text()) + "\n"); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read expressions: %w", err)
+	}
+	return out.Flush()
+}
+
+func (a *almanac) answer(line string) string {
+	const invalid = "invalid"
+	expr, rest, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "\t")
+	zoneName, from, _ := strings.Cut(rest, "\t")
+	from, _, _ = strings.Cut(from, "\t") // further columns mean nothing
+	zone, after := a.zone, a.from
+	var err error
+	if zoneName != "" {
+		if zone, err = cron.LoadZone(zoneName); err != nil {
+			return invalid
+		}
+	}
+	if from != "" {
+		if after, err = time.Parse(time.RFC3339, from); err != nil {
+			return invalid
+		}
+	}
+	fires, err := a.fires(expr, zone, after)
+	if err != nil {
+		return invalid
+	}
+	if len(fires) < a.n {
+		fires = append(fires, "none")
+	}
+	return strings.Join(fires, ",")
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/internal/client"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+// requestsAtOnce bounds how many documents are with the server at a time.
+const requestsAtOnce = 8
+
+// The results of a change.
+const (
+	created   = "created"
+	changed   = "changed"
+	unchanged = "unchanged"
+	deleted   = "deleted"
+)
+
+// change is what becomes of one job or calendar.
+type change struct {
+	Kind   manifest.Kind        `json:"kind"`
+	Name   string               `json:"name"`
+	Result string               `json:"result"`
+	Fields []client.FieldChange `json:"changes,omitempty"`
+
+	doc      *manifest.Document // nil for what is deleted
+	revision uint64             // that the change is based on
+}
+
+// planner asks the server what documents would change. It changes nothing.
+type planner struct {
+	api *client.API
+}
+
+// plan returns what becomes of each document: calendars first, since jobs may need
+// them, else in order. The error joins every problem that the server or, for
+// calendars, we find in them, each with its file and line.
+func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, error) {
+	changes := make([]change, len(docs))
+	problems := make([]error, len(docs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(requestsAtOnce)
+	for i := range docs {
+		g.Go(func() error {
+			ask := p.planJob
+			if docs[i].Kind == manifest.Calendar {
+				ask = p.planCalendar
+			}
+			c, err := ask(ctx, &docs[i])
+			if errors.Is(err, job.ErrInvalid) {
+				problems[i] = located(&docs[i], err)
+				return nil
+			}
+			changes[i] = c
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Kind, b.Kind) }) // calendar < job
+	return changes, nil
+}
+
+func (p planner) planJob(ctx context.Context, d *manifest.Document) (change, error) {
+	name := job.Name(d.Name)
+	put, err := client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
+		&client.PutJobParams{DryRun: true}, "application/json", bytes.NewReader(d.JSON)))
+	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, doc: d, revision: put.Revision}, err
+}
+
+// planCalendar compares a calendar itself: the API has no dry run for them.
+func (p planner) planCalendar(ctx context.Context, d *manifest.Document) (change, error) {
+	c := change{Kind: d.Kind, Name: d.Name, Result: created, doc: d}
+	wish, err := job.DecodeCalendar(d.JSON)
+	if err != nil {
+		return c, err
+	}
+	item, err := client.Read[client.CalendarItem](p.api.GetCalendar(ctx, d.Name))
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return c, nil
+	case err != nil:
+		return c, err
+	}
+	c.Result, c.revision = unchanged, item.Revision
+	if c.Fields, err = calendarChanges(item.Definition.Calendar, wish); len(c.Fields) > 0 {
+		c.Result = changed
+	}
+	return c, err
+}
+
+// calendarChanges lists the fields in which two calendars differ.
+func calendarChanges(from, to job.Calendar) ([]client.FieldChange, error) {
+	fields := func(c job.Calendar) (m map[string]any, err error) {
+		data, err := json.Marshal(c)
+		if err == nil {
+			err = json.Unmarshal(data, &m)
+		}
+		return m, err
+	}
+	a, err := fields(from)
+	if err != nil {
+		return nil, fmt.Errorf("encode calendar %s: %w", from.Calendar, err)
+	}
+	b, err := fields(to)
+	if err != nil {
+		return nil, fmt.Errorf("encode calendar %s: %w", to.Calendar, err)
+	}
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	var changes []client.FieldChange
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if !reflect.DeepEqual(a[name], b[name]) {
+			changes = append(changes, client.FieldChange{Field: name, From: a[name], To: b[name]})
+		}
+	}
+	return changes, nil
+}
+
+// located gives each problem of a document its file and line.
+func located(d *manifest.Document, err error) error {
+	var all []error
+	if p, ok := errors.AsType[*client.Problem](err); ok {
+		for _, f := range p.Errors {
+			all = append(all, d.Problem(f.Field, f.Reason))
+		}
+	}
+	for _, p := range job.Problems(err) {
+		all = append(all, d.Problem(p.Field, p.Reason))
+	}
+	if len(all) == 0 {
+		all = append(all, d.Problem("", err.Error()))
+	}
+	return errors.Join(all...)
+}
+
+// prune returns the deletion of every job that is in a group of the planned jobs, but
+// is not one of them.
+func (p planner) prune(ctx context.Context, planned []change) ([]change, error) {
+	groups, wanted := map[string]bool{}, map[job.Name]bool{}
+	for _, c := range planned {
+		if c.Kind == manifest.Job {
+			groups[job.Name(c.Name).Group()], wanted[job.Name(c.Name)] = true, true
+		}
+	}
+	var deletions []change
+	none := 0
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: group, Fires: &none, Runs: &none}, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			if name := item.Definition.Job.Job; !wanted[name] {
+				deletions = append(deletions, change{Kind: manifest.Job, Name: string(name), Result: deleted, revision: item.Revision})
+			}
+		}
+	}
+	return deletions, nil
+}
+
+// carryOut makes the changes: calendars, then jobs, then deletions. Each holds only
+// if the thing is still as it was when the change was planned. It returns how many
+// were made, and stops at the first that cannot be.
+func (p planner) carryOut(ctx context.Context, changes []change) (int, error) {
+	var made atomic.Int64
+	for _, stage := range []func(change) bool{
+		func(c change) bool { return c.Kind == manifest.Calendar },
+		func(c change) bool { return c.Kind == manifest.Job && c.Result != deleted },
+		func(c change) bool { return c.Result == deleted },
+	} {
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(requestsAtOnce)
+		for _, c := range changes {
+			if c.Result == unchanged || !stage(c) {
+				continue
+			}
+			g.Go(func() error {
+				if err := p.make(ctx, c); err != nil {
+					return fmt.Errorf("%s %s: %w", c.Kind, c.Name, err)
+				}
+				made.Add(1)
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return int(made.Load()), err
+		}
+	}
+	return int(made.Load()), nil
+}
+
+// make makes one change.
+func (p planner) make(ctx context.Context, c change) error {
+	ifMatch, ifNoneMatch := `"`+strconv.FormatUint(c.revision, 10)+`"`, ""
+	if c.Result == created {
+		ifMatch, ifNoneMatch = "", "*"
+	}
+	name := job.Name(c.Name)
+	var err error
+	switch {
+	case c.Result == deleted:
+		_, err = client.Read[client.None](p.api.DeleteJob(ctx, name.Group(), name.Short(), &client.DeleteJobParams{IfMatch: ifMatch}))
+	case c.Kind == manifest.Calendar:
+		_, err = client.Read[client.CalendarItem](p.api.PutCalendarWithBody(ctx, c.Name,
+			&client.PutCalendarParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
+	default:
+		_, err = client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
+			&client.PutJobParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// remote is what the commands that ask a server share: the flags that say which
+// server, and how to show its answers.
+type remote struct {
+	server string
+	output format
+}
+
+// newRemote adds the shared flags to cmd.
+func newRemote(cmd *cobra.Command) *remote {
+	r := &remote{output: asTable}
+	cmd.Flags().StringVar(&r.server, "server", serverFromEnvironment(), "the server's `address`, also from "+serverVariable)
+	cmd.Flags().VarP(&r.output, "output", "o", "`format` of the answer: table, json or yaml")
+	complete(cmd, "output", formatNames...)
+	return r
+}
+
+// complete makes a flag's values known to shells.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("BUG: complete a flag that is not there: " + err.Error())
+	}
+}
+
+// api returns the server's API.
+func (r *remote) api() (*client.API, error) {
+	api, err := client.New(r.server, userName())
+	return api, usage(err)
+}
+
+// userName returns who runs the program, for the record; it may be empty.
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	name := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return -1
+		}
+		return c
+	}, u.Username)
+	return name[:min(len(name), 128)]
+}
+
+// jobName reads an argument that names a job.
+func jobName(arg string) (job.Name, error) {
+	name, err := job.ParseName(arg)
+	return name, usage(err)
+}
+
+// runID reads an argument that names a run.
+func runID(arg string) (job.RunID, error) {
+	id, err := job.ParseRunID(arg)
+	return id, usage(err)
+}
+
+// completionTime bounds what a person waits for after pressing Tab.
+const completionTime = 2 * time.Second
+
+// jobNames completes a job's name from those that the server has.
+func (r *remote) jobNames(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	api, err := r.api()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	ctx := cmd.Context()
+	if ctx == nil { // cobra gives completions none
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	group, _, hasGroup := strings.Cut(typed, "/")
+	none := 0
+	params := client.ListJobsParams{Fires: &none, Runs: &none}
+	if hasGroup {
+		params.Group = group
+	}
+	page, err := api.Jobs(ctx, params, 500)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, item := range page.Items {
+		if name := string(item.Definition.Job.Job); strings.HasPrefix(name, typed) {
+			names = append(names, name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

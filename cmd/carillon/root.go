@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, root *cobra.Command, args []string, in io.Reader, out, errOut io.Writer) int {
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	report(errOut, cmd, err)
+	return exitCodeOf(err)
+}
+
+// newRoot returns the command that the others belong to.
+func newRoot(commands ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "carillon",
+		Short: "Cron for many machines, that can prove that it fired",
+		Long: "Carillon runs jobs across machines, and records for each fire of a schedule the run\n" +
+			"that it led to, or why there was none.\n\n" + exitCodesHelp,
+		Example: "  carillon dev                                  # everything in one process\n" +
+			"  carillon apply -f examples/jobs               # save jobs\n" +
+			"  carillon import crontab examples/crontab      # or bring them along\n" +
+			"  carillon get jobs\n" +
+			"  carillon run samples/disk-report --wait\n" +
+			"  carillon logs samples/disk-report -f",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(commands...)
+	markUsage(root)
+	return root
+}
+
+// markUsage has every mistake in a command line end in exitUsage.
+func markUsage(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	check := cmd.Args
+	if cmd.HasSubCommands() && cmd.Run == nil && cmd.RunE == nil {
+		check = oneOfItsCommands
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+	}
+	for _, sub := range cmd.Commands() {
+		markUsage(sub)
+	}
+}
+
+func oneOfItsCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("unknown command %q", args[0])
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		text += "; is it " + strings.Join(like, " or ") + "?"
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// defaultServer is where "carillon dev" listens.
+const (
+	defaultServer  = "http://127.0.0.1:8822"
+	serverVariable = "CARILLON_SERVER"
+)
+
+func serverFromEnvironment() string {
+	if s := os.Getenv(serverVariable); s != "" {
+		return s
+	}
+	return defaultServer
+}

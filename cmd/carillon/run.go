@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+const (
+	// runTries is how often a run is asked for, while the answer is that a part of the
+	// system is away. They carry the same run id, so there is one run at most.
+	runTries = 5
+	runRetry = time.Second
+)
+
+func newRunCommand() *cobra.Command {
+	var params string
+	var wait, follow bool
+	cmd := &cobra.Command{
+		Use:   "run JOB",
+		Short: "Run a job now",
+		Long: "Run a job now, whatever its schedule says, and print the run's id. With --wait the\n" +
+			"exit code tells how the run ended: 0 succeeded, 10 failed, 11 timed out, 12 cancelled,\n" +
+			"13 lost, 14 skipped or missed.",
+		Example: "  carillon run ops/backup\n" +
+			"  carillon run ops/backup --wait && echo saved\n" +
+			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&params, "params", "", "any `JSON` value, in the place of the job's parameters")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the run")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the run's log as it comes, and wait for its end")
+	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
+	if err := cmd.Flags().MarkHidden("param"); err != nil {
+		panic("BUG: hide a flag that is not there: " + err.Error())
+	}
+	cmd.ValidArgsFunction = r.jobNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		request := client.RunRequest{Cause: job.CauseManual, RunID: job.NewRunID(time.Now())}
+		if params != "" {
+			if !json.Valid([]byte(params)) {
+				return usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
+			}
+			request.Params = json.RawMessage(params)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		accepted, err := requestRun(cmd.Context(), api, name, request)
+		if err != nil {
+			return err
+		}
+		if wait || follow {
+			return r.awaitRun(cmd, api, accepted, follow)
+		}
+		return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
+	}
+	return cmd
+}
+
+// requestRun asks for a run, again if the answer was lost or a part of the system was
+// away for the moment.
+func requestRun(ctx context.Context, api *client.API, name job.Name, request client.RunRequest) (client.RunAccepted, error) {
+	for try := 1; ; try++ {
+		accepted, err := client.Read[client.RunAccepted](api.RunJob(ctx, name.Group(), name.Short(), nil, request))
+		_, told := errors.AsType[*client.Problem](err)
+		if err == nil || try == runTries || !told || !errors.Is(err, job.ErrUnavailable) {
+			return accepted, err
+		}
+		if err := client.Pause(ctx, runRetry); err != nil {
+			return accepted, err
+		}
+	}
+}
+
+// awaitRun waits for the end of a run, and shows it. With -o json or yaml the log does
+// not mix with it but goes to standard error.
+func (r *remote) awaitRun(cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
+	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
+	if r.output != asTable {
+		p.w = cmd.ErrOrStderr()
+	}
+	end, err := api.Tail(cmd.Context(), run.RunID, client.TailOptions{
+		Job:         run.Job,
+		Interrupted: interruption(cmd.ErrOrStderr()),
+	}, p.print)
+	if err != nil {
+		return fmt.Errorf("wait for run %s: %w", run.RunID, err)
+	}
+	err = r.output.show(cmd.OutOrStdout(), end.Run, func(t *table) { t.line(ending(end.Run)) })
+	return errors.Join(err, runOutcome(end.Run.Status))
+}
+
+// ending tells how a run ended, in one line.
+func ending(run client.Run) string {
+	text := fmt.Sprintf("run %s %s", run.RunID, run.Status)
+	if !run.StartedAt.IsZero() && !run.FinishedAt.IsZero() {
+		text += " in " + took(run.StartedAt, run.FinishedAt)
+	}
+	if why := run.Message + run.Reason; why != "" {
+		text += ": " + cell(why, 200)
+	}
+	return text
+}

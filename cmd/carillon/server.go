@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// natsOptions are the flags of commands that connect to NATS.
+type natsOptions struct {
+	bus.Config
+}
+
+func (o *natsOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
+	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")
+	f.StringVar(&o.CAFile, "tls-ca", "", "`file` of certificate authorities for NATS")
+	f.StringVar(&o.CertFile, "tls-cert", "", "client certificate `file` for NATS")
+	f.StringVar(&o.KeyFile, "tls-key", "", "client key `file` for NATS")
+}
+
+type serverOptions struct {
+	nodeConfig
+	natsOptions
+	assets              bus.Assets
+	roleList            string
+	data                string
+	logLevel, logFormat string
+}
+
+func newServerCommand() *cobra.Command {
+	var o serverOptions
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Run a server on an existing NATS; several of them form a cluster",
+		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each fires for a share\n" +
+			"of the jobs, and the others take over the share of one that dies. One of them has the roles store and api; the\n" +
+			"others are started with --roles scheduler.",
+		Example: "  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --data /var/lib/carillon\n" +
+			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
+	}
+	f := cmd.Flags()
+	o.natsOptions.flags(f)
+	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "what this server does")
+	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
+	f.StringVar(&o.data, "data", "data", "the `directory` for history")
+	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
+	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	o.nodeConfig.flags(f)
+	return cmd
+}
+
+func runServer(cmd *cobra.Command, o serverOptions) (err error) {
+	ctx := cmd.Context()
+	tuneRuntime()
+	log, err := newLogger(cmd.ErrOrStderr(), o.logLevel, o.logFormat)
+	if err != nil {
+		return err
+	}
+	if o.roles, err = parseRoles(o.roleList); err != nil {
+		return err
+	}
+	if slices.Contains(o.roles, roleAPI) {
+		if err := checkLoopback("http", o.http); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
+		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
+	}
+	o.Config.Name, o.Config.Logger = "carillon server "+o.node, log
+	conn, err := bus.Connect(o.Config)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	if err := conn.Setup(ctx, o.assets); err != nil {
+		return err
+	}
+	o.store = storePath(o.data)
+	layers, api, closeStore, err := o.layers(ctx, conn, log)
+	if err != nil {
+		return errors.Join(err, closeStore())
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	if api != nil {
+		go func() {
+			select {
+			case <-api.Listening():
+				log.Info("api listens", "address", "http://"+api.Addr().String())
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return runLayers(ctx, log, layers)
+}
+
+func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, &job.InvalidError{Field: "log-level", Reason: fmt.Sprintf("%q must be debug, info, warn or error", level)}
+	}
+	opts := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(to, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(to, opts)), nil
+	default:
+		return nil, &job.InvalidError{Field: "log-format", Reason: fmt.Sprintf("%q must be text or json", format)}
+	}
+}
