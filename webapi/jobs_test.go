@@ -69,10 +69,16 @@ func TestAJobIsCreatedChangedAndDeleted(t *testing.T) {
 func TestADocumentIsComparedByWhatItSays(t *testing.T) {
 	w := newWorld(t)
 	const x = "/api/v1/jobs/billing/x"
-	want[PutJobResult](w, http.StatusCreated, "PUT", x, `{"job":"billing/x","task":{"command":["true"]},"params":{ "a" : [1, 2] },"schedule":{"once":"2030-03-01T09:00:00+01:00","only":[]}}`)
-	again, _ := want[PutJobResult](w, http.StatusOK, "PUT", x, `{"job":"billing/x","task":{"command":["true"]},"params":{"a":[1,2]},"misfire":"fire_once","schedule":{"once":"2030-03-01T09:00:00+01:00","zone":"UTC"}}`)
-	if again.Result != PutJobResultResultUnchanged {
-		t.Errorf("%s: %+v", again.Result, again.Changes)
+	const spaced = `{"job":"billing/x","task":{"command":["true"]},"params":{ "a" : [1, 2] },"schedule":{"once":"2030-03-01T09:00:00+01:00","only":[]}}`
+	want[PutJobResult](w, http.StatusCreated, "PUT", x, spaced)
+	for _, same := range []string{
+		spaced,
+		`{"job":"billing/x","task":{"command":["true"]},"params":{"a":[1,2]},"misfire":"fire_once","schedule":{"once":"2030-03-01T09:00:00+01:00","zone":"UTC"}}`,
+	} {
+		again, _ := want[PutJobResult](w, http.StatusOK, "PUT", x, same)
+		if again.Result != PutJobResultResultUnchanged {
+			t.Errorf("%s: %+v", again.Result, again.Changes)
+		}
 	}
 }
 
@@ -138,6 +144,31 @@ func TestJobsAreListedInPagesAndByFilter(t *testing.T) {
 	if page.Next != "" {
 		t.Errorf("the last page has next %q", page.Next)
 	}
+}
+
+// The watch is not running here: what a list shows came from the write itself.
+func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
+	w := newWorld(t)
+	h := &handlers{conn: w.conn, store: w.store, index: newIndex(w.conn, w.server.log), log: w.server.log}
+	h.index.finishLoading()
+	list := func(paused bool, expected int) {
+		t.Helper()
+		r, err := h.ListJobs(t.Context(), ListJobsRequestObject{Params: ListJobsParams{Paused: &paused}})
+		w.check(err)
+		if page := JobPage(r.(ListJobs200JSONResponse)); page.Total != expected {
+			t.Errorf("%d jobs with paused %v, want %d", page.Total, paused, expected)
+		}
+	}
+	j := entryOf("billing/x", 0, nil).Job
+	_, err := h.PutJob(t.Context(), PutJobRequestObject{Group: "billing", Name: "x", Body: &j})
+	w.check(err)
+	list(false, 1)
+	_, err = h.PauseJob(t.Context(), PauseJobRequestObject{Group: "billing", Name: "x", Body: &Note{}})
+	w.check(err)
+	list(true, 1)
+	_, err = h.DeleteJob(t.Context(), DeleteJobRequestObject{Group: "billing", Name: "x"})
+	w.check(err)
+	list(true, 0)
 }
 
 func TestAListHasNextFiresAndLastRuns(t *testing.T) {

@@ -21,8 +21,9 @@ const (
 	// tailQueue is how many messages of a tail wait for a slow client. What overflows
 	// is read from the store later.
 	tailQueue = 512
-	// linesPerEvent bounds one event of a tail.
+	// linesPerEvent and textPerEvent, in bytes, bound one event of a tail.
 	linesPerEvent = 500
+	textPerEvent  = 256 << 10
 	// look is how often a tail asks the store about what it may not have heard;
 	// lookGap is the same while it knows of lines that it has not.
 	look    = 2 * time.Second
@@ -249,7 +250,11 @@ func (t *tail) lookUp(ctx context.Context) error {
 // lines sends lines, some of them in each event.
 func (t *tail) lines(lines []logstore.Line) error {
 	for len(lines) > 0 {
-		n := min(len(lines), linesPerEvent)
+		n, text := 0, 0
+		for n < min(len(lines), linesPerEvent) && text < textPerEvent {
+			text += len(lines[n].Text)
+			n++
+		}
 		id := strconv.Itoa(t.attempt) + ":" + strconv.FormatInt(lines[n-1].Seq, 10)
 		if err := t.out.send("lines", id, lines[:n]); err != nil {
 			return err

@@ -35,7 +35,9 @@ func (w *world) listen(path string, headers ...header) *listener {
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" || response.Header.Get("Cache-Control") != "no-store" {
 		w.Fatalf("tail: %d %v", response.StatusCode, response.Header)
 	}
-	return &listener{w.T, bufio.NewScanner(response.Body)}
+	events := bufio.NewScanner(response.Body)
+	events.Buffer(nil, 1<<20)
+	return &listener{w.T, events}
 }
 
 // event returns the next event; an empty name is the end of the stream.
@@ -210,6 +212,28 @@ func TestAStoppingServerSaysByeToItsTails(t *testing.T) {
 	}
 	if n := w.server.streams.len(); n != 0 {
 		t.Errorf("%d streams left open", n)
+	}
+}
+
+func TestAReaderThatDoesNotReadDelaysTheEndByTheGraceOnly(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.Grace = 100 * time.Millisecond })
+	x := begun("billing/x", noon)
+	w.history(x)
+	var lines []logstore.Line
+	for seq := range int64(600) { // more than the buffers of a connection take
+		lines = append(lines, logstore.Line{
+			RunID: x.RunID, Job: x.Job, Attempt: 1, Seq: seq + 1, At: noon, Level: "info", Output: "stdout", Text: strings.Repeat("x", bus.MaxLogText),
+		})
+	}
+	w.check(w.store.WriteLines(t.Context(), "", lines))
+	w.listen(tailOf(x))
+	began := time.Now()
+	w.stop()
+	if err := <-w.ended; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > writeLimit/2 {
+		t.Errorf("it took %v to stop", took)
 	}
 }
 
