@@ -112,6 +112,13 @@ func rulesKey(v *Version) string {
 	return b.String()
 }
 
+// DelayFire returns the fire of a fixed-delay job that waits since the given instant,
+// and false when its schedule has ended.
+func (p *Plan) DelayFire(since int64) (Fire, bool) {
+	at := max(since+p.Delay, p.table.from)
+	return Fire{At: at, Due: at + p.Offset}, at <= p.table.until
+}
+
 // History is all that decides when one job fires: its versions as plans, oldest
 // first. A fire belongs to the version that was effective at its fire time.
 type History []Plan

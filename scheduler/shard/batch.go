@@ -15,6 +15,10 @@ import (
 // cursor and the record.
 const overhead = 2
 
+// maxRecord is the size of a record, in bytes, from which on no further job is decided
+// in the batch. Skipped fires are no messages, so the record alone bounds them.
+const maxRecord = 256 << 10
+
 // Batch is what one step wants published, in this order, all or nothing.
 type Batch struct {
 	Shard    int
@@ -34,6 +38,7 @@ type flight struct {
 	stored   int64
 	released []uint64
 	items    []flightItem
+	runs     []job.RunID // made on command
 }
 
 // flightItem is a deferred item of the batch, at an offset from its first message.
@@ -62,7 +67,9 @@ func (m *Machine) newBatch(now int64, room int) *builder {
 }
 
 // fits reports whether there is room for n more messages.
-func (b *builder) fits(n int) bool { return len(b.messages)+n <= b.room }
+func (b *builder) fits(n int) bool {
+	return len(b.messages)+n <= b.room && b.record.size < maxRecord
+}
 
 func (b *builder) empty() bool {
 	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0
@@ -115,7 +122,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := append(append([]uint64(nil), m.released...), m.release...)
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), EventSeq: m.eventSeq, Released: released,
+		Done: instant(m.done), EventSeq: m.settledSeq(), Released: released,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}
@@ -139,7 +146,7 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		messages = append(messages, last)
 	}
-	m.flight = &flight{stored: m.done, released: released, items: b.items}
+	m.flight = &flight{stored: m.done, released: released, items: b.items, runs: b.runs}
 	m.release = nil
 	return &Batch{Shard: m.cfg.Shard, Messages: messages, Runs: b.runs, Triggers: b.triggers, Due: b.due, Commit: commit}
 }
@@ -154,10 +161,18 @@ func (m *Machine) Committed(first uint64) {
 	m.cursorSeq = first
 	m.stored = f.stored
 	m.released = f.released
+	for _, id := range f.runs {
+		m.recent.add(id, m.asked[id])
+		delete(m.asked, id)
+	}
 	for _, item := range f.items {
 		item.state.seq = first + uint64(item.offset) //nolint:gosec // an index is not negative
-		if m.delays[item.id] != item.state {
-			m.release = append(m.release, item.state.seq) // it has been overtaken meanwhile
+		switch d := m.delays[item.id]; {
+		case d == item.state:
+		case d != nil && d.unsettled && d.old == 0:
+			d.old = item.state.seq // overtaken meanwhile, by an item that is yet to be written
+		default:
+			m.releaseItem(item.state.seq)
 		}
 	}
 }

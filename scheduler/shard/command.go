@@ -37,8 +37,9 @@ func (r *recentRuns) add(id job.RunID, version int) {
 	r.order = append(r.order, id)
 }
 
-// Submit takes a request. The run is in the next batch of Step; done is true when
-// it was made before. Errors: job.ErrNotFound, an *InvalidError.
+// Submit takes a request. The run is in the next batch of Step that has room; done is
+// true when it is committed already. A request that comes again makes no second run,
+// as long as the machine lives. Errors: job.ErrNotFound, an *InvalidError.
 func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err error) {
 	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
 		return 0, false, err
@@ -48,6 +49,9 @@ func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err erro
 	}
 	if version, ok := m.recent.version[r.RunID]; ok {
 		return version, true, nil
+	}
+	if version, ok := m.asked[r.RunID]; ok {
+		return version, false, nil
 	}
 	id, ok := m.byName[r.Job]
 	if !ok {
@@ -65,6 +69,7 @@ func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err erro
 		}
 	}
 	m.commands = append(m.commands, c)
+	m.asked[r.RunID] = int(c.version)
 	return int(c.version), false, nil
 }
 
@@ -93,6 +98,5 @@ func (m *Machine) obey(b *builder) {
 		b.trigger(c.Job, c.body, run{id: c.RunID, version: c.version, cause: c.Cause, fireTime: at})
 		b.record.addAsked(c, at)
 		b.runs = append(b.runs, c.RunID)
-		m.recent.add(c.RunID, int(c.version))
 	}
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,8 +9,9 @@ import (
 	"carillon/job"
 )
 
-// Bounds of what one job may do in one sweep. Together they keep its messages
-// within one batch, so that a batch never ends in the middle of a job.
+// Bounds of what one job may do in one sweep, all its versions taken together. They
+// keep its messages within one batch, so that a batch never ends in the middle of a
+// job: these and [job.MaxMaxCount] misfires, a fixed delay's trigger and item.
 const (
 	maxOnTime = 400    // runs for fires in time; older ones count as late
 	maxJudged = 1000   // late fires that are judged one by one; older ones are judged together
@@ -38,21 +40,40 @@ type lateFire struct {
 // stand for several fires.
 func (m *Machine) decide(plans job.History, after, upto, now int64, yield func(verdict)) {
 	var late []lateFire
-	for i := range plans {
+	lumped := 0 // missed fires that are not among late
+	inTime, judged := maxOnTime, maxJudged
+	for i := len(plans) - 1; i >= 0; i-- { // the newest version has the newest fires
 		p := &plans[i]
 		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
-		onTime, more := newest(plans, i, max(after, lateUpto), upto, maxOnTime)
+		onTime, more := newest(plans, i, max(after, lateUpto), upto, inTime)
 		if more {
-			lateUpto = onTime[0].Due - 1
+			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			late = append(late, m.lateFires(plans, i, after, lateUpto, now, yield)...)
+			fires, lump := m.lateFires(plans, i, after, lateUpto, judged, now)
+			late = append(late, fires...)
+			judged -= len(fires)
+			if lump.count > 0 {
+				yield(lump)
+			}
+			if lump.status == job.StatusMissed {
+				lumped += lump.count
+			}
 		}
 		m.judgeOnTime(p, i, onTime, yield)
+		inTime -= len(onTime)
 	}
 	if len(late) > 0 {
-		m.judgeLate(plans, late, now, yield)
+		m.judgeLate(plans, late, lumped, now, yield)
 	}
+}
+
+// before returns the last instant before all of the fires, which are due up to upto.
+func before(fires []job.Fire, upto int64) int64 {
+	if len(fires) > 0 {
+		return fires[0].Due - 1
+	}
+	return upto
 }
 
 // judgeOnTime yields a run for each fire, unless it is excluded.
@@ -68,31 +89,30 @@ func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, yield fun
 	run.flush(yield)
 }
 
-// lateFires returns the newest of plan i's fires due in (after, upto]. It yields one
-// verdict for those that are too many to be judged one by one.
-func (m *Machine) lateFires(plans job.History, i int, after, upto, now int64, yield func(verdict)) []lateFire {
-	fires, more := newest(plans, i, after, upto, maxJudged)
+// lateFires returns the newest of plan i's fires due in (after, upto], at most n, and
+// one verdict for those before them, which has no count when there are none.
+func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lump verdict) {
+	fires, more := newest(plans, i, after, upto, n)
 	if more {
-		upto = fires[0].Due - 1
-		v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: missedReason(newestAt(plans, now))}
-		if plans[i].Paused {
-			v.status, v.reason = job.StatusSkipped, m.excluded(&plans[i], fires[0].At)
-		}
+		upto = before(fires, upto)
+		lump = verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: m.missedReason(newestAt(plans, now), now)}
 		plans.Fires(i, after, upto, func(f job.Fire) bool {
-			if v.count == 0 {
-				v.first = f
+			if lump.count == 0 {
+				lump.first = f
 			}
-			v.count++
-			return v.count < maxCount
+			lump.count++
+			return lump.count < maxCount
 		})
-		v.last, _ = plans.LastDue(i, after, upto)
-		yield(v)
+		if plans[i].Paused {
+			lump.status, lump.reason = job.StatusSkipped, m.excluded(&plans[i], lump.first.At)
+		}
+		lump.last, _ = plans.LastDue(i, after, upto)
 	}
-	late := make([]lateFire, len(fires))
+	late = make([]lateFire, len(fires))
 	for k, f := range fires {
 		late[k] = lateFire{Fire: f, plan: i}
 	}
-	return late
+	return late, lump
 }
 
 // newestAt returns the version that is effective at now.
@@ -105,8 +125,11 @@ func newestAt(plans job.History, now int64) *job.Plan {
 	return &plans[0]
 }
 
-func missedReason(p *job.Plan) string {
+// missedReason says why late fires are not run, by the version p that rules at now.
+func (m *Machine) missedReason(p *job.Plan, now int64) string {
 	switch {
+	case m.held(now):
+		return "noticed too late, and everything was paused by then"
 	case p.Deleted:
 		return "noticed too late, and the job was deleted by then"
 	case p.Paused:
@@ -125,9 +148,10 @@ func lateReason(due, now int64) string {
 	return fmt.Sprintf("noticed %s late", job.Duration(time.Duration(now-due)*time.Millisecond))
 }
 
-// judgeLate yields what becomes of fires that were noticed late.
-func (m *Machine) judgeLate(plans job.History, late []lateFire, now int64, yield func(verdict)) {
-	slices.SortStableFunc(late, func(a, b lateFire) int { return int(max(-1, min(1, a.Due-b.Due))) })
+// judgeLate yields what becomes of fires that were noticed late, and of which the
+// newest may run. missed is how many more there are that may not.
+func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
+	slices.SortFunc(late, func(a, b lateFire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
@@ -142,7 +166,6 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, now int64, yield
 		}
 	}
 	verdicts := make([]verdict, len(late))
-	missed := 0
 	for k := len(late) - 1; k >= 0; k-- {
 		f := late[k]
 		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
@@ -155,10 +178,7 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, now int64, yield
 			v.status, v.cause = job.StatusPending, job.CauseMisfire
 		default:
 			missed++
-			v.status, v.reason = job.StatusMissed, missedReason(rule)
-			if m.held(now) {
-				v.reason = "noticed too late, and everything was paused by then"
-			}
+			v.status, v.reason = job.StatusMissed, m.missedReason(rule, now)
 		}
 		verdicts[k] = v
 	}

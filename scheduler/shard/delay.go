@@ -11,13 +11,16 @@ import (
 type delay struct {
 	seq       uint64 // of the item; 0: not stored yet
 	unsettled bool
+	old       uint64    // while unsettled, the item to release when this one is written
+	event     uint64    // sequence of the event that made it, if one did
 	run       job.RunID // waits for its end; "": waits for since + the job's delay
 	since     int64
 }
 
 // PutDeferred tells of a deferred item that was found on the stream at seq. All are
-// told before the first Step, after the jobs. An item that nobody needs any more is
-// released.
+// told before the first Step, after the jobs, in the order of their sequences. An item
+// that nobody needs any more is released: where a job has several, because the owner
+// died before it could release the earlier ones, the last one holds.
 func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) {
 	for _, gone := range m.released {
 		if gone == seq {
@@ -26,10 +29,6 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) {
 	}
 	id, ok := m.byName[d.Job]
 	if !ok {
-		m.release = append(m.release, seq)
-		return
-	}
-	if old := m.delays[id]; old != nil && old.seq != 0 {
 		m.release = append(m.release, seq)
 		return
 	}
@@ -42,7 +41,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) {
 	default:
 		m.bug("deferred item %d is of unknown kind %q", seq, d.Kind)
 	}
-	m.delays[id] = state
+	m.replaceDelay(id, state)
 	if !m.hasDelay(id) {
 		m.dropDelay(id)
 	}
@@ -66,34 +65,45 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan) {
 		return
 	}
 	if m.delays[id] == nil {
-		m.setDelay(id, &delay{since: plan.From})
+		// Not before what is decided: an earlier version may have fired there.
+		m.setDelay(id, &delay{since: max(plan.From, m.decided(&m.jobs[id]))})
 	}
 }
 
-// setDelay replaces what the job waits for, and owes the stream an item.
+// item returns the sequence of the item on the stream that stands for d or for what
+// d is to replace; 0: there is none.
+func (d *delay) item() uint64 {
+	if d == nil {
+		return 0
+	}
+	return max(d.seq, d.old) // one of them is 0
+}
+
+// setDelay replaces what the job waits for, and owes the stream an item. The item
+// before it is released with the batch that has the new one, not earlier: between
+// two batches the job must not be without.
 func (m *Machine) setDelay(id uint32, d *delay) {
-	m.replaceDelay(id, d)
+	d.old = m.delays[id].item()
 	d.unsettled = true
+	m.delays[id] = d
 	m.unsettled = append(m.unsettled, id)
 }
 
 // replaceDelay replaces what the job waits for; the caller writes the item.
 func (m *Machine) replaceDelay(id uint32, d *delay) {
-	if old := m.delays[id]; old != nil && old.seq != 0 {
-		m.release = append(m.release, old.seq)
-	}
+	m.releaseItem(m.delays[id].item())
 	m.delays[id] = d
 }
 
 func (m *Machine) dropDelay(id uint32) {
-	d := m.delays[id]
-	if d == nil {
-		return
-	}
-	if d.seq != 0 {
-		m.release = append(m.release, d.seq)
-	}
+	m.releaseItem(m.delays[id].item())
 	delete(m.delays, id)
+}
+
+func (m *Machine) releaseItem(seq uint64) {
+	if seq != 0 {
+		m.release = append(m.release, seq)
+	}
 }
 
 // settle writes the items that are owed.
@@ -109,49 +119,61 @@ func (m *Machine) settle(b *builder) {
 			continue
 		}
 		b.hold(id, d)
-		d.unsettled = false
+		m.releaseItem(d.old)
+		d.unsettled, d.old = false, 0
 	}
 	m.unsettled = rest
 }
 
-// delayDue returns the instant for which the job waits, if it waits for one.
-func (m *Machine) delayDue(id uint32) (int64, bool) {
+// settledSeq returns the sequence up to which events have had their effect, given
+// that what is unsettled is not in the batch: its events are for a successor to read.
+func (m *Machine) settledSeq() uint64 {
+	seq := m.eventSeq
+	for _, id := range m.unsettled {
+		if d := m.delays[id]; d != nil && d.unsettled && d.event != 0 {
+			seq = min(seq, d.event-1)
+		}
+	}
+	return seq
+}
+
+// delayFire returns the fire for which the job waits, if it waits for one.
+func (m *Machine) delayFire(id uint32) (job.Fire, bool) {
 	d := m.delays[id]
 	if d == nil || d.run != "" {
-		return 0, false
+		return job.Fire{}, false
 	}
 	plans := m.jobs[id].plans
-	return d.since + plans[len(plans)-1].Delay, true
+	return plans[len(plans)-1].DelayFire(d.since)
 }
 
 // decideDelay returns what becomes of the fire of a fixed-delay job that is due in
 // the sweep, and what the job waits for afterwards; nil when none is due.
 func (m *Machine) decideDelay(id uint32, now int64) (verdict, *delay) {
-	due, ok := m.delayDue(id)
-	if !ok || due > m.sweepTo {
+	fire, ok := m.delayFire(id)
+	if !ok || fire.Due > m.sweepTo {
 		return verdict{}, nil
 	}
 	e := &m.jobs[id]
 	last := len(e.plans) - 1
 	p := &e.plans[last]
-	fire := job.Fire{At: due, Due: due}
 	v := verdict{plan: last, status: job.StatusPending, cause: job.CauseSchedule, first: fire, last: fire, count: 1}
-	late := now-due > p.Misfire.Grace.Milliseconds()
-	switch why := m.excluded(p, due); {
+	late := now-fire.Due > p.Misfire.Grace.Milliseconds()
+	switch why := m.excluded(p, fire.At); {
 	case why != "":
 		v.status, v.reason = job.StatusSkipped, why
-	case late && p.Misfire.Policy == job.MisfireSkip:
-		v.status, v.reason = job.StatusMissed, missedReason(p)
+	case late && (p.Misfire.Policy == job.MisfireSkip || m.held(now)):
+		v.status, v.reason = job.StatusMissed, m.missedReason(p, now)
 	case late:
-		v.cause, v.reason = job.CauseMisfire, lateReason(due, now)
+		v.cause, v.reason = job.CauseMisfire, lateReason(fire.Due, now)
 	}
 	switch {
 	case v.status == job.StatusPending:
-		return v, &delay{run: job.FireRunID(e.name, due, v.cause)}
+		return v, &delay{run: job.FireRunID(e.name, fire.At, v.cause)}
 	case late:
-		return v, &delay{since: now} // the time of being away is not caught up
+		return v, &delay{since: max(now, fire.At)} // the time of being away is not caught up
 	default:
-		return v, &delay{since: due}
+		return v, &delay{since: fire.At}
 	}
 }
 
@@ -181,7 +203,8 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	}
 	if d := m.delays[id]; d != nil && d.run != "" && d.run == e.RunID {
-		m.setDelay(id, &delay{since: at})
+		// Not before the run's own fire, whatever the clocks say: the next one must be later.
+		m.setDelay(id, &delay{since: max(at, d.run.Time().UnixMilli()), event: seq})
 		m.arm(id)
 	}
 }

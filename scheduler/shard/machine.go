@@ -53,6 +53,7 @@ type Machine struct {
 	released  []uint64          // sequences that the cursor lists, not known to be deleted
 
 	commands []Command
+	asked    map[job.RunID]int // versions of runs that are not committed yet
 	recent   recentRuns
 
 	flight *flight // what the batch under way will have done
@@ -95,6 +96,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		ring:      ring.New(cursor.Done.UnixMilli()),
 		calendars: map[string][]calendar{},
 		delays:    map[uint32]*delay{},
+		asked:     map[job.RunID]int{},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
@@ -195,8 +197,8 @@ func (m *Machine) arm(id uint32) {
 		return
 	}
 	at, ok := e.plans.NextDue(m.decided(e))
-	if due, waits := m.delayDue(id); waits && (!ok || due < at) {
-		at, ok = due, true
+	if fire, waits := m.delayFire(id); waits && (!ok || fire.Due < at) {
+		at, ok = fire.Due, true
 	}
 	if !ok {
 		m.ring.Cancel(id)

@@ -11,7 +11,14 @@ import (
 type recorder struct {
 	outcomes []bus.Outcome
 	index    map[outcomeKey]int
+	size     int // of the encoding, about, in bytes
 }
+
+// About how many bytes an outcome takes beside its texts, and a job in it beside its name.
+const (
+	outcomeSize = 160
+	refSize     = 8
+)
 
 type outcomeKey struct {
 	status   job.Status
@@ -42,7 +49,9 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 			o.Until = instant(k.until)
 		}
 		r.outcomes = append(r.outcomes, o)
+		r.size += outcomeSize + len(k.reason)
 	}
+	r.size += len(name) + refSize
 	r.outcomes[i].Jobs = append(r.outcomes[i].Jobs, bus.JobVersion(name, int(version)))
 }
 
@@ -52,6 +61,7 @@ func (r *recorder) addAsked(c Command, at int64) {
 		Status: job.StatusPending, Cause: c.Cause, FireTime: instant(at), By: c.By,
 		Jobs: []string{bus.JobVersion(c.Job, int(c.version))}, RunIDs: []job.RunID{c.RunID},
 	})
+	r.size += outcomeSize + len(c.Job) + len(c.RunID) + len(c.By)
 }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -1,0 +1,241 @@
+package shard
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// check holds what a stored batch says against what was to be decided.
+func (w *world) check(b *stored, d delivery) {
+	lines := map[job.Name][]bus.Decided{}
+	pending := map[job.RunID]bus.Decided{}
+	if b.record != nil {
+		if err := b.record.Each(func(l bus.Decided) {
+			lines[l.Job] = append(lines[l.Job], l)
+			if l.Status == job.StatusPending {
+				pending[l.RunID] = l
+			}
+			if l.Reason == "" && (l.Status != job.StatusPending || l.Cause == job.CauseMisfire) {
+				fail("%s of %s without a reason", l.Status, l.Job)
+			}
+		}); err != nil {
+			fail("record: %v", err)
+		}
+	}
+	if len(pending) != len(b.triggers) {
+		fail("%d triggers, but the record tells of %d", len(b.triggers), len(pending))
+	}
+	if b.cursor.EventSeq < b.before.EventSeq || b.cursor.EventSeq > uint64(len(w.events)) {
+		fail("event position %d after %d, of %d", b.cursor.EventSeq, b.before.EventSeq, len(w.events))
+	}
+	for _, t := range b.triggers {
+		l, ok := pending[t.RunID]
+		if !ok || l.Job != t.Job || l.Version != t.Version || l.Cause != t.Cause || !l.FireTime.Equal(t.FireTime) {
+			fail("trigger %+v, but the record says %+v", t, l)
+		}
+		if t.Task.Shell != "version "+strconv.Itoa(t.Version) {
+			fail("trigger of version %d runs %q", t.Version, t.Task.Shell)
+		}
+		if r := w.runs[t.RunID]; r != nil {
+			fail("run %s of %s at %s is triggered twice: by version %d and %d", t.RunID, t.Job, t.FireTime, r.trigger.Version, t.Version)
+		}
+		r := &simRun{trigger: t}
+		w.runs[t.RunID] = r
+		w.live = append(w.live, r)
+	}
+	for _, name := range w.names {
+		w.checkJob(b, d, name, lines[name])
+		delete(lines, name)
+	}
+	for name := range lines {
+		fail("the record tells of %s", name)
+	}
+}
+
+// checkJob looks at one job: each fire that the cursor passed has its fate, and there
+// is nothing else.
+func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decided) {
+	after, upto := position(b.before, name), position(b.cursor, name)
+	if upto < after {
+		fail("%s goes back from %s to %s", name, instant(after), instant(upto))
+	}
+	fates := w.oracle.expect(d.known, name, after, upto, d.now)
+	w.fires += len(fates)
+	delays := 0
+	for _, l := range lines {
+		switch {
+		case l.Cause == job.CauseManual:
+			if _, ok := w.asked[l.RunID]; !ok {
+				fail("run %s of %s, which nobody asked for", l.RunID, name)
+			}
+		case w.isDelay(d.known, l):
+			if delays++; delays > 1 {
+				fail("%s fires twice in one batch", name)
+			}
+			w.checkDelay(b, d, l)
+		default:
+			w.match(l, fates)
+		}
+	}
+	for _, f := range fates {
+		if !f.seen {
+			fail("%s@%d: the fire of %s, due %s, is %s (%s); nothing is recorded, and the cursor went from %s to %s",
+				name, f.version, instant(f.at), instant(f.due), f.status, f.cause, instant(after), instant(upto))
+		}
+	}
+	for i, item := range b.deferred {
+		if item.Job == name {
+			w.items[name] = &itemAt{Deferred: item, seq: b.first + uint64(i)}
+		}
+	}
+}
+
+// match finds the fires of which a line tells.
+func (w *world) match(l bus.Decided, fates []*fate) {
+	first := l.FireTime.UnixMilli()
+	last := first
+	if l.Count > 1 {
+		last = l.Until.UnixMilli()
+	}
+	found := 0
+	for _, f := range fates {
+		if f.version != l.Version || f.at < first || f.at > last {
+			continue
+		}
+		found++
+		if f.seen || w.covered[coverage{l.Job, f.version, f.at}] {
+			fail("%s@%d: the fire of %s has two fates", l.Job, f.version, instant(f.at))
+		}
+		f.seen = true
+		if w.punctual {
+			w.covered[coverage{l.Job, f.version, f.at}] = true
+		}
+		if f.status != l.Status || f.cause != l.Cause {
+			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
+		}
+		if f.status == job.StatusSkipped && !f.lump && f.reason != l.Reason && !strings.HasPrefix(f.reason, "calendar ") {
+			fail("%s@%d: the fire of %s is skipped since %q, but should be since %q", l.Job, f.version, instant(f.at), l.Reason, f.reason)
+		}
+	}
+	if found != l.Count && (l.Count < maxCount || found < l.Count) {
+		fail("%s@%d: %d fires from %s to %s are %s, but %d were owed", l.Job, l.Version, l.Count, instant(first), instant(last), l.Status, found)
+	}
+}
+
+func (w *world) isDelay(k *knowledge, l bus.Decided) bool {
+	for _, v := range k.jobs[l.Job] {
+		if v.Version.Version == l.Version {
+			return v.Schedule.Kind() == job.KindFixedDelay
+		}
+	}
+	return false
+}
+
+// itemAt is a deferred item with its sequence, or one of the same batch.
+type itemAt = item
+
+// checkDelay looks at a fire of a fixed-delay job: it follows from the item that the
+// stream has, and the run before has ended.
+func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
+	versions := d.known.jobs[l.Job]
+	v := versions[len(versions)-1]
+	if v.Version.Version != l.Version || v.Deleted {
+		fail("%s fires by version %d, but %d is known", l.Job, l.Version, v.Version.Version)
+	}
+	at := l.FireTime.UnixMilli()
+	if at+v.offset() > d.now {
+		fail("%s fires %d ms early", l.Job, at+v.offset()-d.now)
+	}
+	delay := v.Schedule.FixedDelay.Milliseconds()
+	follows := func(since int64) bool {
+		want := since + delay
+		if v.Schedule.From != nil {
+			want = max(want, v.Schedule.From.UnixMilli())
+		}
+		return at == want
+	}
+	ok := false
+	for _, it := range b.deferred { // written and used in the same batch
+		ok = ok || it.Job == l.Job && it.Kind == bus.DeferredDelay && follows(it.Since.UnixMilli())
+	}
+	last := w.items[l.Job]
+	switch {
+	case ok:
+	case last == nil || w.trig.released[last.seq] && w.broke(versions, l.Job):
+		ok = at >= v.after+delay || at >= w.start // its first fire
+	case last.Kind == bus.DeferredDelay:
+		ok = follows(last.Since.UnixMilli())
+	default:
+		r := w.runs[last.RunID]
+		ok = r.finished != 0 && follows(max(r.at, r.trigger.FireTime.UnixMilli()))
+	}
+	if !ok {
+		fail("%s fires at %s, which does not follow from %+v", l.Job, instant(at), last)
+	}
+	if v.Schedule.Until != nil && at > v.Schedule.Until.UnixMilli() {
+		fail("%s fires after its end", l.Job)
+	}
+	if last != nil && last.Kind == bus.DeferredEnd && !w.broke(versions, l.Job) && w.runs[last.RunID].finished == 0 {
+		fail("%s fires while run %s is alive", l.Job, last.RunID)
+	}
+	excluded := d.known.exclude(v, at) != ""
+	late := d.now-at-v.offset() > v.Misfire.Grace.Milliseconds()
+	want := bus.Decided{Status: job.StatusPending, Cause: job.CauseSchedule}
+	switch {
+	case excluded:
+		want.Status = job.StatusSkipped
+	case late && v.Misfire.Policy == job.MisfireSkip, late && d.known.held(d.now):
+		want.Status = job.StatusMissed
+	case late:
+		want.Cause = job.CauseMisfire
+	}
+	if l.Status != want.Status || l.Cause != want.Cause {
+		fail("%s: the fire of %s is %s (%s), but should be %s (%s)", l.Job, instant(at), l.Status, l.Cause, want.Status, want.Cause)
+	}
+}
+
+// broke reports whether the job was ever of another kind, or deleted: then a cycle
+// may begin anew while a run of the last one is alive.
+func (w *world) broke(versions []heardVersion, _ job.Name) bool {
+	return slices.ContainsFunc(versions, func(v heardVersion) bool {
+		return v.Deleted || v.Schedule.Kind() != job.KindFixedDelay
+	})
+}
+
+// checkEnd looks at the whole, once everything has come to rest.
+func (w *world) checkEnd() {
+	for id, acknowledged := range w.asked {
+		if acknowledged && w.runs[id] == nil {
+			fail("run %s was acknowledged and never triggered", id)
+		}
+	}
+	all := w.knowAll()
+	for _, name := range w.names {
+		waiting := 0
+		for seq, d := range w.trig.deferred {
+			if d.Job == name && !w.trig.released[seq] {
+				waiting++
+			}
+		}
+		v := w.newest[name]
+		want := 0
+		if v != nil && !v.Deleted && v.Schedule.Kind() == job.KindFixedDelay {
+			want = 1
+		}
+		if waiting != want {
+			fail("%s has %d items at the end, and should have %d", name, waiting, want)
+		}
+		if !w.punctual {
+			continue
+		}
+		for _, f := range w.oracle.expect(all, name, w.start, position(w.trig.cursor, name), w.clock) {
+			if !w.covered[coverage{name, f.version, f.at}] {
+				fail("%s@%d: the fire of %s has no fate", name, f.version, instant(f.at))
+			}
+		}
+	}
+}

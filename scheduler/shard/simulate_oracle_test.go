@@ -1,0 +1,274 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// knowledge is what a machine has heard, kept as plain lists. The slices only grow,
+// so a copy of the maps is a snapshot.
+type knowledge struct {
+	jobs      map[job.Name][]heardVersion
+	calendars map[string][]*job.CalendarVersion
+	holds     []bus.Hold
+}
+
+// heardVersion is a version with the position at which the machine heard of it: its
+// fires due up to there are not owed.
+type heardVersion struct {
+	*job.Version
+	after int64
+}
+
+func (v heardVersion) from() int64 { return v.EffectiveFrom.UnixMilli() }
+
+func (v heardVersion) offset() int64 {
+	if ms := v.Schedule.Spread.Milliseconds(); ms > 0 {
+		return int64(v.Job.Job.Hash() % uint64(ms))
+	}
+	return 0
+}
+
+// fate is what is to become of one fire.
+type fate struct {
+	version int
+	at, due int64
+	status  job.Status
+	cause   job.Cause
+	reason  string // of skipped fires
+	lump    bool   // one of too many to be judged one by one
+	seen    bool
+}
+
+// oracle tells the instants of schedules. It looks ahead in large steps and keeps
+// what it has seen.
+type oracle struct {
+	planner job.Planner
+	seen    map[string]*instants
+}
+
+type instants struct {
+	from, upto int64
+	at         []int64
+}
+
+// fires returns the instants in (lo, hi] at which v's schedule says go.
+func (o *oracle) fires(v *job.Version, lo, hi int64) []int64 {
+	if hi <= lo || v.Deleted {
+		return nil
+	}
+	s := v.Schedule
+	var all []int64
+	switch s.Kind() {
+	case job.KindManual, job.KindFixedDelay:
+		return nil
+	case job.KindOnce:
+		all = []int64{s.Once.UnixMilli()}
+	case job.KindFixedRate:
+		anchor := int64(0)
+		if s.Anchor != nil {
+			anchor = s.Anchor.UnixMilli()
+		} else if s.From != nil {
+			anchor = s.From.UnixMilli()
+		}
+		every := s.FixedRate.Milliseconds()
+		if text, ok := strings.CutPrefix(s.Cron, "@every "); ok {
+			d, err := time.ParseDuration(text)
+			if err != nil {
+				fail("%q: %v", s.Cron, err)
+			}
+			every = d.Milliseconds()
+		}
+		first := anchor + (lo-anchor)/every*every - every
+		for at := first; at <= hi; at += every {
+			all = append(all, at)
+		}
+	case job.KindCron:
+		all = o.cron(v, lo, hi)
+	}
+	var in []int64
+	for _, at := range all {
+		if at > lo && at <= hi && (s.From == nil || at >= s.From.UnixMilli()) && (s.Until == nil || at <= s.Until.UnixMilli()) {
+			in = append(in, at)
+		}
+	}
+	return in
+}
+
+func (o *oracle) cron(v *job.Version, lo, hi int64) []int64 {
+	plain := job.Job{Job: v.Job.Job, Schedule: job.Schedule{Cron: v.Schedule.Cron, Zone: v.Schedule.Zone, DST: v.Schedule.DST}}
+	key := fmt.Sprint(plain.Job, plain.Schedule)
+	known := o.seen[key]
+	if known == nil || lo < known.from {
+		known = &instants{from: lo, upto: lo}
+		o.seen[key] = known
+	}
+	for known.upto < hi {
+		fires, err := o.planner.Preview(plain, time.UnixMilli(known.upto), 500)
+		if err != nil {
+			fail("preview %s: %v", key, err)
+		}
+		for _, f := range fires {
+			known.at = append(known.at, f.At)
+			known.upto = f.At
+		}
+		if len(fires) < 500 {
+			known.upto = 1 << 60
+		}
+	}
+	i := sort.Search(len(known.at), func(i int) bool { return known.at[i] > lo })
+	j := sort.Search(len(known.at), func(i int) bool { return known.at[i] > hi })
+	return known.at[i:j]
+}
+
+// expect returns the fate of each of the job's fires due in (after, upto], decided
+// at now by one who knows k: in the words of the guarantees, one fire at a time.
+func (o *oracle) expect(k *knowledge, name job.Name, after, upto, now int64) []*fate {
+	versions := k.jobs[name]
+	byVersion := make([][]*fate, len(versions))
+	for i, v := range versions {
+		end := int64(1 << 60)
+		if i+1 < len(versions) {
+			end = versions[i+1].from()
+		}
+		lo := max(after, v.after)
+		for _, at := range o.fires(v.Version, max(v.from(), lo-v.offset()), min(end, upto-v.offset())) {
+			byVersion[i] = append(byVersion[i], &fate{version: v.Version.Version, at: at, due: at + v.offset()})
+		}
+	}
+	// In time are those within the grace, as long as they are not too many.
+	var all, late []*fate
+	inTime, judged := 400, 1000
+	for i := len(versions) - 1; i >= 0; i-- {
+		v := versions[i]
+		fires := byVersion[i]
+		all = append(all, fires...)
+		for k2 := len(fires) - 1; k2 >= 0; k2-- {
+			f := fires[k2]
+			switch {
+			case inTime > 0 && now-f.due <= v.Misfire.Grace.Milliseconds():
+				inTime--
+				f.status, f.cause = job.StatusPending, job.CauseSchedule
+				if f.reason = k.exclude(v, f.at); f.reason != "" {
+					f.status = job.StatusSkipped
+				}
+			case judged > 0:
+				judged--
+				f.reason = k.exclude(v, f.at)
+				late = append(late, f)
+			default:
+				f.status, f.cause, f.lump = job.StatusMissed, job.CauseSchedule, true
+				if v.Paused {
+					f.status, f.reason = job.StatusSkipped, "the job is paused"
+				}
+			}
+		}
+	}
+	if len(late) == 0 {
+		return all
+	}
+	rule := versions[0]
+	for _, v := range versions {
+		if v.from() <= now {
+			rule = v
+		}
+	}
+	runs, reach := 0, int64(-1<<60)
+	switch {
+	case rule.Deleted || rule.Paused || k.held(now):
+	case rule.Misfire.Policy == job.FireOnce:
+		runs = 1
+	case rule.Misfire.Policy == job.FireAll:
+		runs, reach = rule.Misfire.MaxCount, now-rule.Misfire.MaxAge.Milliseconds()
+	}
+	slices.SortFunc(late, func(a, b *fate) int {
+		if a.due != b.due {
+			return int(min(1, max(-1, b.due-a.due)))
+		}
+		return b.version - a.version
+	})
+	for _, f := range late {
+		switch {
+		case f.reason != "":
+			f.status, f.cause = job.StatusSkipped, job.CauseSchedule
+		case runs > 0 && f.due >= reach:
+			runs--
+			f.status, f.cause = job.StatusPending, job.CauseMisfire
+		default:
+			f.status, f.cause = job.StatusMissed, job.CauseSchedule
+		}
+	}
+	return all
+}
+
+// exclude returns why a fire of v is skipped.
+func (k *knowledge) exclude(v heardVersion, at int64) string {
+	if v.Paused {
+		return "the job is paused"
+	}
+	if k.held(at) {
+		return "everything is paused"
+	}
+	for _, name := range v.Schedule.Except {
+		if in, exists := k.contains(name, at); exists && in {
+			return "calendar " + name + " excludes it"
+		}
+	}
+	included := len(v.Schedule.Only) == 0
+	for _, name := range v.Schedule.Only {
+		in, exists := k.contains(name, at)
+		included = included || exists && in
+	}
+	if !included {
+		return "calendar " + strings.Join(v.Schedule.Only, ",") + " does not include it"
+	}
+	return ""
+}
+
+func (k *knowledge) held(at int64) bool {
+	held := false
+	for _, h := range k.holds {
+		if h.EffectiveFrom.UnixMilli() < at {
+			held = h.Paused
+		}
+	}
+	return held
+}
+
+func (k *knowledge) contains(calendar string, at int64) (in, exists bool) {
+	versions := k.calendars[calendar]
+	if len(versions) == 0 {
+		return false, false
+	}
+	ruling := versions[0]
+	for _, v := range versions {
+		if v.EffectiveFrom.UnixMilli() < at {
+			ruling = v
+		}
+	}
+	if ruling.Deleted {
+		return false, false
+	}
+	set, err := ruling.Compile()
+	if err != nil {
+		fail("compile calendar %s: %v", calendar, err)
+	}
+	return set.Contains(at), true
+}
+
+func (k *knowledge) snapshot() *knowledge {
+	c := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}, holds: k.holds}
+	for name, v := range k.jobs {
+		c.jobs[name] = v
+	}
+	for name, v := range k.calendars {
+		c.calendars[name] = v
+	}
+	return c
+}

@@ -1,0 +1,100 @@
+package shard
+
+import (
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// stream is a model of one shard's part of TRIG: batches are stored as a whole or
+// not at all, and a batch whose first message expects another cursor is refused.
+type stream struct {
+	last      uint64
+	cursor    *bus.Cursor
+	cursorSeq uint64
+	deferred  map[uint64]*bus.Deferred
+	released  map[uint64]bool // listed by some stored cursor
+}
+
+// stored is a batch as a reader of the stream sees it.
+type stored struct {
+	first    uint64
+	before   *bus.Cursor
+	cursor   *bus.Cursor
+	triggers []*bus.Trigger
+	deferred []*bus.Deferred
+	record   *bus.Record
+}
+
+func newStream(at *bus.Cursor) *stream {
+	return &stream{cursor: at, deferred: map[uint64]*bus.Deferred{}, released: map[uint64]bool{}}
+}
+
+// publish stores a batch, and returns nil when it is refused.
+func (s *stream) publish(msgs []*nats.Msg) *stored {
+	head := msgs[0]
+	if expect := head.Header.Get("Nats-Expected-Last-Subject-Sequence"); expect != "" && expect != strconv.FormatUint(s.cursorSeq, 10) {
+		return nil
+	}
+	if len(msgs) > bus.MaxBatch {
+		fail("batch of %d messages", len(msgs))
+	}
+	if head.Header.Get("Nats-Rollup") != "sub" {
+		fail("the cursor does not replace the one before it")
+	}
+	b := &stored{first: s.last + 1, before: s.cursor}
+	for i, m := range msgs {
+		s.last++
+		var err error
+		switch m.Header.Get(bus.HeaderMessage) {
+		case bus.MessageCursor:
+			if i != 0 {
+				fail("message %d of a batch is a cursor", i)
+			}
+			b.cursor, err = bus.DecodeCursor(m.Header, m.Data)
+			s.cursor, s.cursorSeq = b.cursor, s.last
+		case bus.MessageTrigger:
+			var t *bus.Trigger
+			t, err = bus.DecodeTrigger(m.Header, m.Data)
+			b.triggers = append(b.triggers, t)
+		case bus.MessageDeferred:
+			var d *bus.Deferred
+			d, err = bus.DecodeDeferred(m.Header, m.Data)
+			b.deferred = append(b.deferred, d)
+			s.deferred[s.last] = d
+		case bus.MessageRecord:
+			b.record, err = bus.DecodeRecord(m.Header, m.Data)
+		default:
+			fail("message of unknown kind on %s", m.Subject)
+		}
+		if err != nil {
+			fail("decode message on %s: %v", m.Subject, err)
+		}
+	}
+	for _, seq := range b.cursor.Released {
+		s.released[seq] = true
+	}
+	return b
+}
+
+// remove deletes a deferred item, as its owner does once a stored cursor lists it.
+func (s *stream) remove(seq uint64) {
+	if !s.released[seq] {
+		fail("item %d is deleted, but no stored cursor lists it", seq)
+	}
+	delete(s.deferred, seq)
+}
+
+// position returns up to when the job's fires are decided, as the cursor has it.
+func position(c *bus.Cursor, name job.Name) int64 {
+	if s := c.Sweep; s != nil {
+		a, b := name.Hash(), s.After.Hash()
+		if a < b || a == b && name <= s.After {
+			return s.To.UnixMilli()
+		}
+	}
+	return c.Done.UnixMilli()
+}

@@ -1,0 +1,417 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const simShard = 5
+
+// failure ends a history: the machine, or the model, has broken a promise.
+type failure string
+
+func fail(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+
+// world is one shard with everything around it: the stream, the jobs as they were
+// saved, executors, and owners that come and go. Only clock is the true time.
+type world struct {
+	rng    *rand.Rand
+	scale  scale
+	clock  int64
+	start  int64
+	oracle *oracle
+	// punctual: owners hear of every change at once, and their clocks are right. Then
+	// the fires that were owed follow from the versions alone.
+	punctual bool
+
+	trig    *stream
+	events  []storedEvent
+	changes []any // *job.Version, *job.CalendarVersion, bus.Hold: in the order they were saved
+	names   []job.Name
+	newest  map[job.Name]*job.Version
+	planner *job.Planner
+
+	owner   *owner
+	zombies []*owner
+	epoch   uint64
+	delayed []delivery
+
+	runs    map[job.RunID]*simRun
+	live    []*simRun
+	covered map[coverage]bool
+	items   map[job.Name]*item // the newest item of each fixed-delay job
+	asked   map[job.RunID]bool // true: acknowledged
+	fires   int
+	story   []string
+}
+
+type storedEvent struct {
+	event *bus.Event
+	at    int64
+}
+
+type simRun struct {
+	trigger  *bus.Trigger
+	finished uint64 // sequence of its first finished event
+	at       int64  // when that was stored
+}
+
+type item struct {
+	*bus.Deferred
+	seq uint64
+}
+
+type coverage struct {
+	job     job.Name
+	version int
+	at      int64
+}
+
+// delivery is a batch on its way: it may be stored later, or be refused.
+type delivery struct {
+	*owner
+	batch *Batch
+	now   int64
+	known *knowledge
+}
+
+// owner is a node that believes to own the shard.
+type owner struct {
+	m     *Machine
+	heard int // changes heard
+	fed   uint64
+	known *knowledge
+	skew  int64
+	batch *delivery // its outcome is not known
+}
+
+func newWorld(seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	w := &world{
+		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
+		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
+		items: map[job.Name]*item{}, asked: map[job.RunID]bool{}, scale: scales[rng.IntN(len(scales))],
+	}
+	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
+	t, _ := time.Parse(time.RFC3339, starts[rng.IntN(len(starts))])
+	w.clock = t.UnixMilli()
+	w.start = w.clock
+	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock)})
+	for i := range 1 + rng.IntN(6) {
+		w.names = append(w.names, job.Name("g"+strconv.Itoa(i%2)+"/job-"+strconv.Itoa(i)))
+	}
+	return w
+}
+
+func (w *world) say(format string, args ...any) {
+	w.story = append(w.story, instant(w.clock).Format("02 15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+func (w *world) chance(percent int) bool { return w.rng.IntN(100) < percent }
+
+// knowAll is what is known to one who hears everything, with nothing heard late.
+func (w *world) knowAll() *knowledge {
+	k := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}
+	for _, c := range w.changes {
+		k.add(c, -1<<62)
+	}
+	return k
+}
+
+func (k *knowledge) add(change any, after int64) {
+	switch c := change.(type) {
+	case *job.Version:
+		k.jobs[c.Job.Job] = append(k.jobs[c.Job.Job], heardVersion{c, after})
+	case *job.CalendarVersion:
+		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
+	case bus.Hold:
+		k.holds = append(k.holds, c)
+	}
+}
+
+// hear tells the owner of the next change that it has not heard of.
+func (o *owner) hear(w *world, loading bool) {
+	if o.heard == len(w.changes) {
+		return
+	}
+	c := w.changes[o.heard]
+	o.heard++
+	after := int64(-1 << 62)
+	if v, ok := c.(*job.Version); ok && !loading {
+		after = o.at(v.Job.Job)
+	}
+	o.known.add(c, after)
+	var err error
+	switch c := c.(type) {
+	case *job.Version:
+		err = o.m.PutVersion(c)
+	case *job.CalendarVersion:
+		err = o.m.PutCalendar(c)
+	case bus.Hold:
+		o.m.PutHold(c)
+	}
+	if err != nil {
+		fail("put: %v", err)
+	}
+}
+
+// at returns up to when the owner has decided the job's fires, stored or not.
+func (o *owner) at(name job.Name) int64 {
+	m := o.m
+	if m.sweepTo == 0 {
+		return m.done
+	}
+	for _, id := range m.sweep {
+		if m.jobs[id].name == name {
+			return m.done
+		}
+	}
+	if m.resumed {
+		return position(&bus.Cursor{Done: instant(m.done), Sweep: &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}}, name)
+	}
+	return m.sweepTo
+}
+
+// takeOver makes a new owner as a node does: position, claim, jobs, items.
+func (w *world) takeOver() {
+	if w.owner != nil {
+		w.crash()
+	}
+	w.epoch++
+	o := &owner{known: &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}}
+	if !w.punctual {
+		o.skew = int64(w.rng.IntN(4000) - 2000)
+	}
+	for {
+		data, err := json.Marshal(w.trig.cursor)
+		if err != nil {
+			fail("encode cursor: %v", err)
+		}
+		cursor, err := bus.DecodeCursor(nil, data)
+		if err != nil {
+			fail("decode cursor: %v", err)
+		}
+		o.m = New(Config{Shard: simShard, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
+		if w.chance(20) && len(w.zombies) > 0 { // an earlier owner commits before the claim
+			w.zombieSteps()
+		}
+		now := w.clock + o.skew
+		d := delivery{owner: o, batch: o.m.Claim(now), now: now, known: o.known.snapshot()}
+		if !w.deliver(d) {
+			w.say("claim of epoch %d refused", w.epoch)
+			continue
+		}
+		if w.chance(10) {
+			w.say("epoch %d claims and dies", w.epoch)
+			w.epoch++
+			o.known = &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}
+			continue
+		}
+		o.m.Committed(w.trig.cursorSeq)
+		break
+	}
+	last := uint64(len(w.events))
+	for o.heard < len(w.changes) {
+		o.hear(w, true)
+	}
+	var seqs []uint64
+	for seq := range w.trig.deferred {
+		seqs = append(seqs, seq)
+	}
+	slices.Sort(seqs)
+	for _, seq := range seqs {
+		o.m.PutDeferred(w.trig.deferred[seq], seq)
+	}
+	if len(seqs) == 0 {
+		o.m.SkipEvents(last)
+	}
+	o.fed = o.m.EventSeq()
+	w.owner = o
+	w.say("epoch %d owns from %s, %d items", w.epoch, instant(o.m.done).Format("02 15:04:05.000"), len(seqs))
+}
+
+// crash ends the owner, or lets it live on without knowing that it is replaced.
+func (w *world) crash() {
+	if w.owner == nil {
+		return
+	}
+	if w.chance(50) {
+		w.zombies = append(w.zombies, w.owner)
+		w.say("the owner is frozen")
+	} else {
+		w.say("the owner dies")
+	}
+	w.owner = nil
+}
+
+// step lets an owner decide, and publishes what it decided, in one of the ways in
+// which that can go.
+func (w *world) step(o *owner) {
+	if o.batch != nil {
+		w.resolve(o)
+		return
+	}
+	room := bus.MaxBatch
+	if w.chance(40) {
+		room = 1 + w.rng.IntN(60)
+	}
+	now := w.clock + o.skew
+	known := o.known.snapshot()
+	b := o.m.Step(now, room)
+	if b == nil {
+		return
+	}
+	if len(b.Messages) > max(room, overhead) {
+		fail("batch of %d messages in a room of %d", len(b.Messages), room)
+	}
+	d := delivery{owner: o, batch: b, now: now, known: known}
+	w.say("epoch %d steps at %s: %d messages", o.m.cfg.Epoch, instant(now).Format("05.000"), len(b.Messages))
+	switch p := w.rng.IntN(100); {
+	case p < 70:
+		if w.deliver(d) {
+			o.m.Committed(w.trig.cursorSeq)
+			w.acknowledge(b)
+		} else {
+			w.lose(o)
+		}
+	case p < 80: // stored, but the answer is lost
+		w.say("answer lost")
+		w.deliver(d)
+		o.batch = &d
+	case p < 85: // lost on the way
+		o.batch = &d
+	case p < 90: // on its way for long
+		o.batch = &d
+		w.delayed = append(w.delayed, d)
+	case p < 95: // the owner dies before it publishes
+		w.lose(o)
+	default: // or right after
+		w.deliver(d)
+		w.lose(o)
+	}
+}
+
+// resolve finds out what became of a batch, as a node does.
+func (w *world) resolve(o *owner) {
+	d := o.batch
+	switch {
+	case w.trig.cursorSeq != 0 && w.trig.cursor.Commit == d.batch.Commit && w.trig.cursor.Epoch == o.m.cfg.Epoch:
+		o.batch = nil
+		o.m.Committed(w.trig.cursorSeq)
+		w.acknowledge(d.batch)
+	case w.trig.cursorSeq == o.m.CursorSeq():
+		w.deliver(*d) // its outcome is looked up again
+	default:
+		w.lose(o)
+	}
+}
+
+func (w *world) acknowledge(b *Batch) {
+	for _, id := range b.Runs {
+		if w.runs[id] == nil {
+			fail("run %s is acknowledged, but not stored", id)
+		}
+		w.asked[id] = true
+	}
+}
+
+// lose throws an owner away.
+func (w *world) lose(o *owner) {
+	if w.owner == o {
+		w.owner = nil
+	}
+	w.zombies = slices.DeleteFunc(w.zombies, func(z *owner) bool { return z == o })
+}
+
+// deliver lets a batch arrive at the stream. It reports whether it was stored.
+func (w *world) deliver(d delivery) bool {
+	b := w.trig.publish(d.batch.Messages)
+	if b == nil {
+		return false
+	}
+	w.check(b, d)
+	return true
+}
+
+func (w *world) zombieSteps() {
+	if len(w.zombies) == 0 {
+		return
+	}
+	w.step(w.zombies[w.rng.IntN(len(w.zombies))])
+}
+
+// finish ends a run, maybe twice.
+func (w *world) finish(r *simRun) {
+	e := bus.EventOf(r.trigger, bus.EventFinished, instant(w.clock))
+	e.Status = job.StatusSucceeded
+	w.events = append(w.events, storedEvent{e, w.clock})
+	if r.finished == 0 {
+		r.finished, r.at = uint64(len(w.events)), w.clock
+		w.live = slices.DeleteFunc(w.live, func(other *simRun) bool { return other == r })
+	}
+}
+
+// feed brings an owner n further events, some of them again.
+func (w *world) feed(o *owner, n int) {
+	last := uint64(len(w.events))
+	if !o.m.NeedsEvents() {
+		if w.chance(50) {
+			o.m.SkipEvents(last)
+			o.fed = last
+		}
+		return
+	}
+	for ; n > 0 && o.fed < last; n-- {
+		o.fed++
+		e := w.events[o.fed-1]
+		o.m.Event(e.event, o.fed, e.at)
+		if w.chance(10) && o.fed > 1 {
+			again := 1 + w.rng.Uint64N(o.fed)
+			o.m.Event(w.events[again-1].event, again, w.events[again-1].at)
+		}
+	}
+}
+
+// tidy deletes released items, maybe not all, and maybe without saying so.
+func (w *world) tidy(o *owner) {
+	deleted := map[uint64]bool{}
+	for _, seq := range o.m.Released() {
+		if w.chance(80) {
+			w.trig.remove(seq)
+			deleted[seq] = true
+		}
+	}
+	if w.chance(90) {
+		o.m.Deleted(deleted)
+	}
+}
+
+// ask asks for a run, maybe twice.
+func (w *world) ask(o *owner) {
+	name := w.names[w.rng.IntN(len(w.names))]
+	var id job.RunID
+	if w.chance(20) && len(w.asked) > 0 {
+		return
+	}
+	id = job.FireRunID(name, w.clock, job.Cause(strconv.Itoa(len(w.asked)))) // random, but repeatable
+	r := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual}
+	if w.chance(30) {
+		r.Params = json.RawMessage(`{"asked":true}`)
+	}
+	if _, _, err := o.m.Submit(r); err != nil {
+		return
+	}
+	w.asked[id] = false
+	if w.chance(20) {
+		if _, done, err := o.m.Submit(r); err != nil || done {
+			fail("asked again: done %v, %v", done, err)
+		}
+	}
+}
