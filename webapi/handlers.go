@@ -10,8 +10,9 @@ import (
 	"carillon/logstore"
 )
 
-// handlers implements the operations of the contract. A method a resource's file
-// holds gets a checked request and returns a typed response or an error.
+// handlers implements the operations of the contract, a file for each resource. An
+// operation gets a checked request and returns a typed response or an error. It is
+// safe for concurrent use.
 type handlers struct {
 	conn    *bus.Conn
 	store   logstore.Store

@@ -226,7 +226,7 @@ func TestAReaderThatDoesNotReadDelaysTheEndByTheGraceOnly(t *testing.T) {
 		})
 	}
 	w.check(w.store.WriteLines(t.Context(), "", lines))
-	w.listen(tailOf(x))
+	w.listen(tailOf(x)).lines(1) // the others are on their way
 	began := time.Now()
 	w.stop()
 	if err := <-w.ended; err != nil {
