@@ -3,12 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +85,10 @@ func newImportCrontabCommand() *cobra.Command {
 			err = printJobs(cmd.OutOrStdout(), r.output, lines)
 			drawBroken(cmd.ErrOrStderr(), lines)
 		}
-		return errors.Join(err, brokenLines(lines))
+		if err != nil {
+			return err
+		}
+		return brokenLines(lines)
 	}
 	return cmd
 }
@@ -167,7 +170,7 @@ func drawImport(t *table, lines []crontab.Line, results map[string]string, o cro
 		if note == "" {
 			note = l.Text
 		}
-		t.row(fmt.Sprint(l.Number), outcome, name, cell(note, 110))
+		t.row(strconv.Itoa(l.Number), outcome, name, cell(note, 110))
 	}
 	text := fmt.Sprintf("%d jobs, %d settings, %d skipped, %d broken; group %s, zone %s",
 		count[crontab.Imported], count[crontab.Setting], count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
@@ -194,7 +197,7 @@ func brokenLines(lines []crontab.Line) error {
 	var numbers []string
 	for _, l := range lines {
 		if l.Outcome == crontab.Broken {
-			numbers = append(numbers, fmt.Sprint(l.Number))
+			numbers = append(numbers, strconv.Itoa(l.Number))
 		}
 	}
 	if len(numbers) == 0 {
