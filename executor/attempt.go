@@ -123,6 +123,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	if o.giveBack {
 		return
 	}
+	r.hush()
 	ev := r.event(bus.EventFinished, at)
 	ev.FinishedAt = ev.At
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result

@@ -286,8 +286,16 @@ func TestAStopUnderLoadLosesAndDoublesNothing(t *testing.T) {
 		}
 		w.start("last", executor.Config{}, handler(c.sleeper(0)))
 		time.Sleep(time.Minute)
+		ends := map[job.RunID]int{}
+		for _, e := range w.events() {
+			if e.Kind == bus.EventFinished && e.Status == job.StatusSucceeded {
+				ends[e.RunID]++
+			}
+		}
 		for _, tr := range all {
-			w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+			if ends[tr.RunID] != 1 {
+				t.Errorf("run %s succeeded %d times", tr.RunID, ends[tr.RunID])
+			}
 		}
 		if c.total() != len(all) {
 			t.Errorf("%d runs of %d triggers", c.total(), len(all))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
 )
@@ -76,9 +77,21 @@ func pause(ctx context.Context, d time.Duration) error {
 // report publishes what is to be said of a live attempt before it ends. Nothing here
 // waits: answers are looked at the next time.
 func (l *loop) report(r *Run, now time.Time) {
-	if r.startedAt.IsZero() || r.claimed.Load() || now.Sub(r.startedAt) < startedAfter {
+	if r.startedAt.IsZero() || now.Sub(r.startedAt) < startedAfter {
 		return
 	}
+	r.mu.Lock() // so that nothing is said after the finished event
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	if l.reportStarted(r, now); r.started != nil {
+		l.reportProgressLocked(r, now)
+	}
+}
+
+// reportStarted publishes the started event until it is stored.
+func (l *loop) reportStarted(r *Run, now time.Time) {
 	if r.started != nil && !r.startedOK {
 		select {
 		case <-r.started.Ok():
@@ -90,31 +103,32 @@ func (l *loop) report(r *Run, now time.Time) {
 		}
 	}
 	if r.started == nil {
-		m, err := r.event(bus.EventStarted, now).Msg()
-		if err == nil {
-			r.started, err = l.e.js.PublishMsgAsync(m)
-		}
-		if err != nil {
-			r.started = nil
-			l.e.log.Debug("started event not published", "run_id", r.ID(), "error", err)
-			return
-		}
+		r.started = l.publishAsync(r.event(bus.EventStarted, now))
 	}
-	if now.Sub(r.progressAt) < progressEvery {
+}
+
+// reportProgressLocked publishes what the handler last said, if it is new. One that
+// is lost is made up for by the next.
+func (l *loop) reportProgressLocked(r *Run, now time.Time) {
+	if r.progress == nil || now.Sub(r.progressAt) < progressEvery {
 		return
 	}
-	p := r.takeProgress()
-	if p == nil {
-		return
-	}
-	r.progressAt = now
 	ev := r.event(bus.EventProgress, now)
-	ev.Percent, ev.Text = p.percent, p.text
+	ev.Percent, ev.Text = r.progress.percent, r.progress.text
+	if l.publishAsync(ev) != nil {
+		r.progress, r.progressAt = nil, now
+	}
+}
+
+// publishAsync returns nil if ev could not be sent.
+func (l *loop) publishAsync(ev *bus.Event) jetstream.PubAckFuture {
 	m, err := ev.Msg()
 	if err == nil {
-		_, err = l.e.js.PublishMsgAsync(m)
+		var f jetstream.PubAckFuture
+		if f, err = l.e.js.PublishMsgAsync(m); err == nil {
+			return f
+		}
 	}
-	if err != nil {
-		l.e.log.Debug("progress not published", "run_id", r.ID(), "error", err)
-	}
+	l.e.log.Debug("event not sent", "run_id", ev.RunID, "kind", ev.Kind, "error", err)
+	return nil
 }

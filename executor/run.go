@@ -30,7 +30,8 @@ type Run struct {
 
 	mu       sync.Mutex
 	exitCode *int
-	progress *progress
+	progress *progress // not yet published
+	over     bool      // the finished event is on its way
 
 	// Written by the loop before the attempt's goroutine begins, read by both.
 	startedAt time.Time
@@ -113,13 +114,11 @@ func (r *Run) Progress(percent float64, text string) {
 	r.progress = p
 }
 
-// takeProgress returns what was said since the last call, nil if nothing.
-func (r *Run) takeProgress() *progress {
+// hush lets no more started and progress events out.
+func (r *Run) hush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.progress
-	r.progress = nil
-	return p
+	r.over = true
 }
 
 // SetExitCode records the exit code of the program that did the run. It is for

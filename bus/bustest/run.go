@@ -26,14 +26,19 @@ func Run(t *testing.T, start time.Time, f func(t *testing.T)) {
 	t.Helper()
 	oneBubble.Lock()
 	defer oneBubble.Unlock()
-	// The second collection empties what the first left in every sync.Pool, so
-	// no timer of an earlier bubble comes back in this one.
-	runtime.GC()
-	runtime.GC()
+	emptyPools()
+	defer emptyPools() // for tests that follow without a bubble
 	synctest.Test(t, func(t *testing.T) {
 		// An empty bubble jumps decades for free. Sleep before the server
 		// starts: its own tickers would make the same jump expensive.
 		time.Sleep(time.Until(start))
 		f(t)
 	})
+}
+
+// emptyPools makes timers stay on their side of a bubble's wall. The second
+// collection empties what the first left in every sync.Pool.
+func emptyPools() {
+	runtime.GC()
+	runtime.GC()
 }

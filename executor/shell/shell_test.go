@@ -350,9 +350,10 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldTheRun(t *testing.T) {
 
 func TestBinaryOutputAndAFloodAreHarmless(t *testing.T) {
 	w := newWorld(t)
-	e, _ := w.run(sh("head -c 1000000 /dev/urandom"))
-	wantEnd(t, e, job.StatusSucceeded, 0, "")
-	e, _ = w.run(sh("yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 200000"))
+	w.begin(sh("head -c 1000000 /dev/urandom"))
+	wantEnd(t, w.end(), job.StatusSucceeded, 0, "")
+	w.begin(sh("yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 200000"))
+	e := w.end()
 	wantEnd(t, e, job.StatusSucceeded, 0, "")
 	if e.LogLines != 200000 {
 		t.Errorf("%d lines logged, want 200000", e.LogLines)

@@ -1,0 +1,193 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/executor"
+	"carillon/job"
+)
+
+// protocol returns the examples of docs/protocol.md that follow a fence with this
+// label.
+func protocol(t *testing.T, label string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, part := range strings.Split(string(page), "\n```"+label+"\n")[1:] {
+		text, _, _ := strings.Cut(part, "\n```")
+		all = append(all, text)
+	}
+	if len(all) == 0 {
+		t.Errorf("docs/protocol.md has no example of %s", label)
+	}
+	return all
+}
+
+func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
+	same := func(label string, into func() any) {
+		t.Helper()
+		for _, text := range protocol(t, "json "+label) {
+			v := into()
+			strict := json.NewDecoder(strings.NewReader(text))
+			strict.DisallowUnknownFields()
+			if err := strict.Decode(v); err != nil {
+				t.Errorf("%s: %v", label, err)
+				continue
+			}
+			back, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plain bytes.Buffer
+			if err := json.Compact(&plain, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(plain.String(), string(back)); diff != "" {
+				t.Errorf("%s (-docs +program):\n%s", label, diff)
+			}
+		}
+	}
+	same("trigger", func() any { return &bus.Trigger{} })
+	same("event", func() any { return &bus.Event{} })
+	same("log", func() any { return &bus.Log{} })
+	same("kill", func() any { return &bus.KillRequest{} })
+	same("kill-reply", func() any {
+		return &struct {
+			Value bus.KillReply `json:"value"`
+		}{}
+	})
+	same("instance", func() any { return &bus.Instance{} })
+	same("pull", func() any {
+		return &struct {
+			Batch     int           `json:"batch"`
+			Expires   time.Duration `json:"expires"`
+			Heartbeat time.Duration `json:"idle_heartbeat"`
+		}{}
+	})
+}
+
+// The server knows two users: one may do everything, the other what the page says.
+func TestTheDocumentedPermissionsAreEnoughAndNoMore(t *testing.T) {
+	user := strings.Replace(protocol(t, "conf")[0], "$BILLING_PASSWORD", "secret", 1)
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	conf := fmt.Sprintf(`listen: "127.0.0.1:-1", jetstream { store_dir: %q }
+authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir(), user)
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv, err := embedded.Start(embedded.Config{ConfigFile: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = srv.Shutdown() })
+	refused := make(chan error, 100)
+	connect := func(name string, opts ...nats.Option) *bus.Conn {
+		t.Helper()
+		opts = append(opts, nats.UserInfo(name, "secret"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+		conn, err := bus.Connect(bus.Config{URL: srv.ClientURL(), Options: opts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.NC.Close)
+		return conn
+	}
+	all := connect("all")
+	if err := all.Setup(t.Context(), bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.SetupGroup(t.Context(), "billing"); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := all.NC.SubscribeSync("*.*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	own := connect("billing", nats.CustomInboxPrefix("_INBOX_billing"))
+	e, err := executor.New(own, executor.Config{Group: "billing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Handle("wait", executor.HandlerFunc(func(ctx context.Context, run *executor.Run) (any, error) {
+		run.Log().InfoContext(ctx, "up")
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- e.Run(ctx) }()
+
+	witness := &devBus{conn: all, seen: seen}
+	witness.fire("billing/wait", "wait", "")
+	if line := witness.lines()[0]; line.Text != "up" {
+		t.Errorf("line %q", line.Text)
+	}
+	var id job.RunID
+	if err := all.Scan(t.Context(), bus.StreamTrig, "trig.>", func(s *bus.Stored) bool {
+		tr, err := bus.DecodeTrigger(s.Header, s.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = tr.RunID
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var reply bus.KillReply
+	if err := all.Ask(t.Context(), bus.SubjectKill("billing"), bus.KillRequest{RunID: id}, &reply, 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if end := witness.finished(); end.RunID != id || end.Status != job.StatusCancelled {
+		t.Errorf("run %s ended as %s", end.RunID, end.Status)
+	}
+	stop()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-refused:
+		t.Errorf("the executor was refused something: %v", err)
+	default:
+	}
+
+	forbidden := func(subject string) {
+		t.Helper()
+		if err := own.NC.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.NC.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-refused:
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("publishing to %s is allowed", subject)
+		}
+	}
+	forbidden("evt.0.other")
+	forbidden("log.other.x")
+	forbidden("trig.0.any.billing")
+	forbidden("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-other")
+	forbidden("$KV.INST.other.x")
+	forbidden("exec.billing.all.kill")
+}
