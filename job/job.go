@@ -103,7 +103,7 @@ func decodeStrict(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return explain(err)
+		return locate(data, into, explain(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return invalid("", "the document goes on after its end; write one job a document")
@@ -118,6 +118,9 @@ func explain(err error) error {
 	}
 	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return invalid(typ.Field, "must be %s, not %s", jsonKind(typ.Type.String()), typ.Value)
+	}
+	if at, ok := errors.AsType[*time.ParseError](err); ok {
+		return invalid("", "%q must be an instant that exists, in RFC 3339, such as 2026-03-01T09:00:00+01:00", clip(at.Value))
 	}
 	if syn, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)

@@ -3,6 +3,8 @@ package job
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -42,7 +44,11 @@ func (m *Misfire) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &m.Policy)
 	}
 	type plain Misfire
-	return decodeStrict(data, (*plain)(m))
+	err := decodeStrict(data, (*plain)(m))
+	if bad, ok := errors.AsType[*InvalidError](err); ok {
+		return &InvalidError{Field: strings.TrimSuffix("misfire."+bad.Field, "."), Reason: bad.Reason}
+	}
+	return err
 }
 
 func (m Misfire) withDefaults() Misfire {
