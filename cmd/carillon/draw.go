@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -207,7 +208,7 @@ func drawGroups(t *table, groups client.GroupList) {
 		for _, i := range g.Instances {
 			kinds := i.Kinds
 			if len(i.Handlers) > 0 {
-				kinds = append(kinds[:len(kinds):len(kinds)], fmt.Sprintf("%d handlers", len(i.Handlers)))
+				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
 			t.row(g.ExecutorGroup, string(i.State), cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
 				cell(strings.Join(kinds, ", "), 40), cell(i.Version, 20), cell(i.Host, 30), instant(i.At))

@@ -28,7 +28,7 @@ func newGetCommand() *cobra.Command {
 }
 
 func newGetJobsCommand() *cobra.Command {
-	var params client.ListJobsParams
+	var group, query string
 	var paused, active bool
 	var limit int
 	cmd := &cobra.Command{
@@ -38,8 +38,8 @@ func newGetJobsCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&params.Group, "group", "", "only jobs of this executor `group`")
-	cmd.Flags().StringVarP(&params.Q, "query", "q", "", "only jobs with this `text` in their name or description")
+	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
+	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
 	cmd.Flags().BoolVar(&paused, "paused", false, "only jobs that are paused")
 	cmd.Flags().BoolVar(&active, "active", false, "only jobs that are not paused")
 	cmd.Flags().IntVar(&limit, "limit", 0, "the most jobs to show (default all)")
@@ -48,6 +48,7 @@ func newGetJobsCommand() *cobra.Command {
 		if limit < 0 {
 			return usage(errors.New("--limit must not be negative"))
 		}
+		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query)}
 		if paused || active {
 			params.Paused = &paused
 		}
@@ -92,9 +93,7 @@ func newGetJobCommand() *cobra.Command {
 }
 
 func newGetRunsCommand() *cobra.Command {
-	var params client.ListRunsParams
-	var statuses, causes []string
-	var since, from, to string
+	var f runFilter
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "runs",
@@ -105,30 +104,24 @@ func newGetRunsCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringSliceVar(&params.Job, "job", nil, "only runs of this `job`, or these")
-	cmd.Flags().StringVar(&params.Group, "group", "", "only runs of this executor `group`")
-	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only runs with this `status`, or these")
-	cmd.Flags().StringSliceVar(&causes, "cause", nil, "only runs for this `cause`, or these")
-	cmd.Flags().StringVar(&params.Instance, "instance", "", "only runs on this `instance`")
-	cmd.Flags().StringVar(&since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&from, "from", "", "only fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&to, "to", "", "only fires before this `instant`, in RFC 3339")
+	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only runs of this `job`, or these")
+	cmd.Flags().StringVar(&f.group, "group", "", "only runs of this executor `group`")
+	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only runs with this `status`, or these")
+	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, "only runs for this `cause`, or these")
+	cmd.Flags().StringVar(&f.instance, "instance", "", "only runs on this `instance`")
+	cmd.Flags().StringVar(&f.since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.from, "from", "", "only fires at or after this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.to, "to", "", "only fires before this `instant`, in RFC 3339")
 	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	complete(cmd, "status", texts(job.Statuses)...)
-	complete(cmd, "cause", texts(job.Causes)...)
+	complete(cmd, "status", words[string](job.Statuses)...)
+	complete(cmd, "cause", words[string](job.Causes)...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
 			return usage(errors.New("--limit must not be negative"))
 		}
-		for _, s := range statuses {
-			params.Status = append(params.Status, job.Status(s))
-		}
-		for _, c := range causes {
-			params.Cause = append(params.Cause, job.Cause(c))
-		}
-		var err error
-		if params.From, params.To, err = period(time.Now(), since, from, to); err != nil {
+		params, err := f.params(time.Now())
+		if err != nil {
 			return usage(err)
 		}
 		api, err := r.api()
@@ -144,35 +137,51 @@ func newGetRunsCommand() *cobra.Command {
 	return cmd
 }
 
-// texts returns words as plain strings.
-func texts[T ~string](words []T) []string {
-	all := make([]string, len(words))
-	for i, w := range words {
-		all[i] = string(w)
+// words returns texts of one type as another.
+func words[To, From ~string](from []From) []To {
+	all := make([]To, len(from))
+	for i, w := range from {
+		all[i] = To(w)
 	}
 	return all
 }
 
-// period reads the flags that say from when to when; the zero time is no bound.
-func period(now time.Time, since, from, to string) (start, end time.Time, err error) {
-	if since != "" {
-		d, err := job.ParseDuration(since)
+// runFilter is the flags that say which runs to show.
+type runFilter struct {
+	jobs, statuses, causes           []string
+	group, instance, since, from, to string
+}
+
+// params returns the filter as the API takes it. --since counts back from now.
+func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
+	p := client.ListRunsParams{
+		Job:      client.OptionalList(f.jobs),
+		Group:    client.Optional(f.group),
+		Instance: client.Optional(f.instance),
+		Status:   client.OptionalList(words[job.Status](f.statuses)),
+		Cause:    client.OptionalList(words[job.Cause](f.causes)),
+	}
+	if f.since != "" {
+		d, err := job.ParseDuration(f.since)
 		if err != nil || d <= 0 {
-			return start, end, fmt.Errorf("--since %q must be a duration such as 90m or 7d", since)
+			return p, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
 		}
-		start = now.Add(-d).UTC().Truncate(time.Millisecond)
+		p.From = new(now.Add(-d).UTC().Truncate(time.Millisecond))
 	}
-	if from != "" {
-		if start, err = time.Parse(time.RFC3339, from); err != nil {
-			return start, end, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", from)
+	for _, bound := range []struct {
+		flag, text string
+		into       **time.Time
+	}{{"--from", f.from, &p.From}, {"--to", f.to, &p.To}} {
+		if bound.text == "" {
+			continue
 		}
-	}
-	if to != "" {
-		if end, err = time.Parse(time.RFC3339, to); err != nil {
-			return start, end, fmt.Errorf("--to %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", to)
+		t, err := time.Parse(time.RFC3339, bound.text)
+		if err != nil {
+			return p, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
 		}
+		*bound.into = &t
 	}
-	return start, end, nil
+	return p, nil
 }
 
 func newGetRunCommand() *cobra.Command {

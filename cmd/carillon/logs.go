@@ -78,7 +78,7 @@ func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) 
 	if err != nil {
 		return "", err
 	}
-	page, err := api.Runs(ctx, client.ListRunsParams{Job: []string{string(name)}, Status: executed}, 1)
+	page, err := api.Runs(ctx, client.ListRunsParams{Job: &[]string{string(name)}, Status: &executed}, 1)
 	if err != nil {
 		return "", err
 	}
@@ -112,9 +112,9 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 // printStored prints what there is of a log now. It returns the attempt, and the
 // number of its last line.
 func printStored(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter) (attempt int, last int64, err error) {
-	params := client.GetLogsParams{Attempt: o.attempt, Limit: maxTail}
+	params := client.GetLogsParams{Attempt: client.Optional(o.attempt), Limit: new(maxTail)}
 	if o.tail > 0 {
-		params.Tail, params.Limit = true, o.tail
+		params.Tail, params.Limit = new(true), &o.tail
 	}
 	for {
 		page, err := client.Read[client.LogPage](api.GetLogs(ctx, string(id), &params))
@@ -127,10 +127,10 @@ func printStored(ctx context.Context, api *client.API, id job.RunID, o logOption
 		if n := len(page.Items); n > 0 {
 			last = page.Items[n-1].Seq
 		}
-		if page.NextSeq == 0 || params.Tail {
+		if page.NextSeq == 0 || o.tail > 0 {
 			return page.Attempt, last, nil
 		}
-		params.Attempt, params.FromSeq = page.Attempt, page.NextSeq
+		params.Attempt, params.FromSeq = &page.Attempt, &page.NextSeq
 	}
 }
 

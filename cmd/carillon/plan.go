@@ -83,7 +83,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 func (p planner) planJob(ctx context.Context, d *manifest.Document) (change, error) {
 	name := job.Name(d.Name)
 	put, err := client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
-		&client.PutJobParams{DryRun: true}, "application/json", bytes.NewReader(d.JSON)))
+		&client.PutJobParams{DryRun: new(true)}, "application/json", bytes.NewReader(d.JSON)))
 	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, doc: d, revision: put.Revision}, err
 }
 
@@ -163,9 +163,8 @@ func (p planner) prune(ctx context.Context, planned []change) ([]change, error) 
 		}
 	}
 	var deletions []change
-	none := 0
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: group, Fires: &none, Runs: &none}, 0)
+		page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: &group, Fires: new(0), Runs: new(0)}, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -211,9 +210,11 @@ func (p planner) carryOut(ctx context.Context, changes []change) (int, error) {
 
 // make makes one change.
 func (p planner) make(ctx context.Context, c change) error {
-	ifMatch, ifNoneMatch := `"`+strconv.FormatUint(c.revision, 10)+`"`, ""
+	var ifMatch, ifNoneMatch *string
 	if c.Result == created {
-		ifMatch, ifNoneMatch = "", "*"
+		ifNoneMatch = new("*")
+	} else {
+		ifMatch = new(`"` + strconv.FormatUint(c.revision, 10) + `"`)
 	}
 	name := job.Name(c.Name)
 	var err error

@@ -84,10 +84,9 @@ func (r *remote) jobNames(cmd *cobra.Command, _ []string, typed string) ([]strin
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	group, _, hasGroup := strings.Cut(typed, "/")
-	none := 0
-	params := client.ListJobsParams{Fires: &none, Runs: &none}
+	params := client.ListJobsParams{Fires: new(0), Runs: new(0)}
 	if hasGroup {
-		params.Group = group
+		params.Group = &group
 	}
 	page, err := api.Jobs(ctx, params, 500)
 	if err != nil {

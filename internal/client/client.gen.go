@@ -23,19 +23,19 @@ import (
 
 // Defines values for GroupState.
 const (
-	Draining GroupState = "draining"
-	Empty    GroupState = "empty"
-	Online   GroupState = "online"
+	GroupStateDraining GroupState = "draining"
+	GroupStateEmpty    GroupState = "empty"
+	GroupStateOnline   GroupState = "online"
 )
 
 // Valid indicates whether the value is a known member of the GroupState enum.
 func (e GroupState) Valid() bool {
 	switch e {
-	case Draining:
+	case GroupStateDraining:
 		return true
-	case Empty:
+	case GroupStateEmpty:
 		return true
-	case Online:
+	case GroupStateOnline:
 		return true
 	default:
 		return false
@@ -44,16 +44,16 @@ func (e GroupState) Valid() bool {
 
 // Defines values for HealthStatus.
 const (
-	Ok          HealthStatus = "ok"
-	Unavailable HealthStatus = "unavailable"
+	HealthStatusOk          HealthStatus = "ok"
+	HealthStatusUnavailable HealthStatus = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the HealthStatus enum.
 func (e HealthStatus) Valid() bool {
 	switch e {
-	case Ok:
+	case HealthStatusOk:
 		return true
-	case Unavailable:
+	case HealthStatusUnavailable:
 		return true
 	default:
 		return false
@@ -62,19 +62,19 @@ func (e HealthStatus) Valid() bool {
 
 // Defines values for PutJobResultResult.
 const (
-	Changed   PutJobResultResult = "changed"
-	Created   PutJobResultResult = "created"
-	Unchanged PutJobResultResult = "unchanged"
+	PutJobResultResultChanged   PutJobResultResult = "changed"
+	PutJobResultResultCreated   PutJobResultResult = "created"
+	PutJobResultResultUnchanged PutJobResultResult = "unchanged"
 )
 
 // Valid indicates whether the value is a known member of the PutJobResultResult enum.
 func (e PutJobResultResult) Valid() bool {
 	switch e {
-	case Changed:
+	case PutJobResultResultChanged:
 		return true
-	case Created:
+	case PutJobResultResultCreated:
 		return true
-	case Unchanged:
+	case PutJobResultResultUnchanged:
 		return true
 	default:
 		return false
@@ -209,7 +209,7 @@ type JobItem struct {
 	// Definition A job as it was saved. It holds for fires after effective_from.
 	Definition JobVersion `json:"definition"`
 
-	// LastRuns Newest fire first
+	// LastRuns Newest fire first; null while the log store does not answer
 	LastRuns []Run `json:"last_runs"`
 
 	// NextFires None while the job is paused
@@ -233,6 +233,15 @@ type JobVersion = job.Version
 
 // Level defines model for Level.
 type Level = string
+
+// LogEnd The data of a tail's last event.
+type LogEnd struct {
+	// Missing Lines that the run printed but that could not be found
+	Missing int64 `json:"missing"`
+
+	// Run One attempt of a run, or several fires with one fate.
+	Run Run `json:"run"`
+}
 
 // LogLine defines model for LogLine.
 type LogLine = logstore.Line
@@ -433,37 +442,37 @@ type User = string
 // DeleteCalendarParams defines parameters for DeleteCalendar.
 type DeleteCalendarParams struct {
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutCalendarParams defines parameters for PutCalendar.
 type PutCalendarParams struct {
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // SetHoldParams defines parameters for SetHold.
 type SetHoldParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
 	// Q Only jobs whose name or description contains this text
-	Q string `form:"q,omitempty" json:"q,omitempty"`
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Paused Only jobs that are paused, or only those that are not
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
@@ -475,19 +484,19 @@ type ListJobsParams struct {
 	Runs *int `form:"runs,omitempty" json:"runs,omitempty"`
 
 	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // GetJobParams defines parameters for GetJob.
@@ -499,97 +508,97 @@ type GetJobParams struct {
 // PutJobParams defines parameters for PutJob.
 type PutJobParams struct {
 	// DryRun Check and compare only
-	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
 	// Note Why
-	Note string `form:"note,omitempty" json:"note,omitempty"`
+	Note *string `form:"note,omitempty" json:"note,omitempty"`
 
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PreviewJobParams defines parameters for PreviewJob.
 type PreviewJobParams struct {
 	// From Fires after this instant. Defaults to now
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-	N    int       `form:"n,omitempty" json:"n,omitempty"`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+	N    *int       `form:"n,omitempty" json:"n,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.
 type ResumeJobParams struct {
 	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version Of the job
-	Version int `form:"version,omitempty" json:"version,omitempty"`
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
 
 	// From Fire time, inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
-	CarillonUser User `json:"Carillon-User,omitempty"`
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Attempt Defaults to the newest
-	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
+	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
 	// FromSeq The first line to give; lines count from 1
-	FromSeq int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
+	FromSeq *int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
 
 	// Level Only lines of these levels
-	Level []Level `form:"level,omitempty" json:"level,omitempty"`
+	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
 
 	// Tail The last `limit` lines rather than the first
-	Tail  bool `form:"tail,omitempty" json:"tail,omitempty"`
-	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
+	Tail  *bool `form:"tail,omitempty" json:"tail,omitempty"`
+	Limit *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
@@ -762,7 +771,9 @@ type ClientInterface interface {
 
 	// PutJobWithBody Create a job, or save its next version
 	//
-	// A document equal to the present version changes nothing. `If-Match` with
+	// A document equal to the present version changes nothing. The document is the
+	// whole job: one without `paused` resumes a job that somebody has paused.
+	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
 	//
@@ -773,7 +784,9 @@ type ClientInterface interface {
 
 	// PutJob Create a job, or save its next version
 	//
-	// A document equal to the present version changes nothing. `If-Match` with
+	// A document equal to the present version changes nothing. The document is the
+	// whole job: one without `paused` resumes a job that somebody has paused.
+	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
 	//
@@ -1115,7 +1128,9 @@ func (c *Client) GetJob(ctx context.Context, group GroupName, name JobName, para
 
 // PutJobWithBody Create a job, or save its next version
 //
-// A document equal to the present version changes nothing. `If-Match` with
+// A document equal to the present version changes nothing. The document is the
+// whole job: one without `paused` resumes a job that somebody has paused.
+// `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
 //
@@ -1136,7 +1151,9 @@ func (c *Client) PutJobWithBody(ctx context.Context, group GroupName, name JobNa
 
 // PutJob Create a job, or save its next version
 //
-// A document equal to the present version changes nothing. `If-Match` with
+// A document equal to the present version changes nothing. The document is the
+// whole job: one without `paused` resumes a job that somebody has paused.
+// `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
 //
@@ -1545,23 +1562,27 @@ func NewDeleteCalendarRequest(server string, calendar string, params *DeleteCale
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.CarillonUser != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam1)
 		}
-
-		req.Header.Set("Carillon-User", headerParam1)
 
 	}
 
@@ -1648,32 +1669,38 @@ func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCa
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
-		req.Header.Set("If-None-Match", headerParam1)
+		if params.CarillonUser != nil {
+			var headerParam2 string
 
-		var headerParam2 string
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam2)
 		}
-
-		req.Header.Set("Carillon-User", headerParam2)
 
 	}
 
@@ -1773,14 +1800,16 @@ func NewSetHoldRequestWithBody(server string, params *SetHoldParams, contentType
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.CarillonUser != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
 		}
-
-		req.Header.Set("Carillon-User", headerParam0)
 
 	}
 
@@ -1815,20 +1844,28 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if params.Paused != nil {
@@ -1867,20 +1904,28 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -1937,23 +1982,27 @@ func NewDeleteJobRequest(server string, group GroupName, name JobName, params *D
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.CarillonUser != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam1)
 		}
-
-		req.Header.Set("Carillon-User", headerParam1)
 
 	}
 
@@ -2093,20 +2142,28 @@ func NewPutJobRequestWithBody(server string, group GroupName, name JobName, para
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "note", params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Note != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -2124,32 +2181,38 @@ func NewPutJobRequestWithBody(server string, group GroupName, name JobName, para
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
-		req.Header.Set("If-None-Match", headerParam1)
+		if params.CarillonUser != nil {
+			var headerParam2 string
 
-		var headerParam2 string
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam2)
 		}
-
-		req.Header.Set("Carillon-User", headerParam2)
 
 	}
 
@@ -2209,23 +2272,27 @@ func NewPauseJobRequestWithBody(server string, group GroupName, name JobName, pa
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.CarillonUser != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam1)
 		}
-
-		req.Header.Set("Carillon-User", headerParam1)
 
 	}
 
@@ -2274,20 +2341,28 @@ func NewPreviewJobRequest(server string, group GroupName, name JobName, params *
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "n", params.N, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.N != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "n", *params.N, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -2357,23 +2432,27 @@ func NewResumeJobRequestWithBody(server string, group GroupName, name JobName, p
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
-		req.Header.Set("If-Match", headerParam0)
+		if params.CarillonUser != nil {
+			var headerParam1 string
 
-		var headerParam1 string
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
 
-		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			req.Header.Set("Carillon-User", headerParam1)
 		}
-
-		req.Header.Set("Carillon-User", headerParam1)
 
 	}
 
@@ -2433,14 +2512,16 @@ func NewRunJobRequestWithBody(server string, group GroupName, name JobName, para
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.CarillonUser != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
 		}
-
-		req.Header.Set("Carillon-User", headerParam0)
 
 	}
 
@@ -2585,7 +2666,7 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		if params.Job != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2595,17 +2676,21 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if params.Status != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2617,7 +2702,7 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		if params.Cause != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2627,52 +2712,76 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Instance != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -2769,14 +2878,16 @@ func NewCancelRunRequestWithBody(server string, runID RunID, params *CancelRunPa
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.CarillonUser != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
 		}
-
-		req.Header.Set("Carillon-User", headerParam0)
 
 	}
 
@@ -2818,25 +2929,9 @@ func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
+		if params.Attempt != nil {
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_seq", params.FromSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Level != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", *params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2846,20 +2941,52 @@ func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http
 
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.FromSeq != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_seq", *params.FromSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Level != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -3089,7 +3216,9 @@ type ClientWithResponsesInterface interface {
 
 	// PutJobWithBodyWithResponse Create a job, or save its next version
 	//
-	// A document equal to the present version changes nothing. `If-Match` with
+	// A document equal to the present version changes nothing. The document is the
+	// whole job: one without `paused` resumes a job that somebody has paused.
+	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
 	//
@@ -3100,7 +3229,9 @@ type ClientWithResponsesInterface interface {
 
 	// PutJobWithResponse Create a job, or save its next version
 	//
-	// A document equal to the present version changes nothing. `If-Match` with
+	// A document equal to the present version changes nothing. The document is the
+	// whole job: one without `paused` resumes a job that somebody has paused.
+	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
 	//
@@ -4663,7 +4794,9 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, group Grou
 
 // PutJobWithBodyWithResponse Create a job, or save its next version
 //
-// A document equal to the present version changes nothing. `If-Match` with
+// A document equal to the present version changes nothing. The document is the
+// whole job: one without `paused` resumes a job that somebody has paused.
+// `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
 //
@@ -4680,7 +4813,9 @@ func (c *ClientWithResponses) PutJobWithBodyWithResponse(ctx context.Context, gr
 
 // PutJobWithResponse Create a job, or save its next version
 //
-// A document equal to the present version changes nothing. `If-Match` with
+// A document equal to the present version changes nothing. The document is the
+// whole job: one without `paused` resumes a job that somebody has paused.
+// `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
 //

@@ -70,6 +70,9 @@ func (p *Problem) Error() string {
 	if text == "" {
 		text = strings.ToLower(p.Title)
 	}
+	if p.Code == "not_found" && !strings.HasPrefix(text, "not found") {
+		text = "not found: " + text
+	}
 	if p.Code == "internal" {
 		text += " (request " + p.RequestID + ")"
 	}
@@ -106,6 +109,22 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // Is makes every UnreachableError a [job.ErrUnavailable].
 func (e *UnreachableError) Is(target error) bool { return target == job.ErrUnavailable }
+
+// Optional returns a parameter: nil, which is to leave it out, for the zero value.
+func Optional[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// OptionalList is [Optional] for a list.
+func OptionalList[T any](v []T) *[]T {
+	if len(v) == 0 {
+		return nil
+	}
+	return &v
+}
 
 // None is the answer of a request that has none.
 type None struct{}

@@ -47,7 +47,7 @@ func TestProblemsBecomeTheErrorsOfPackageJob(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, text)
 		}
 	}
-	f(Problem{Status: 404, Code: "not_found", Detail: "no job ops/backup"}, job.ErrNotFound, "no job ops/backup")
+	f(Problem{Status: 404, Code: "not_found", Detail: "job ops/backup"}, job.ErrNotFound, "not found: job ops/backup")
 	f(Problem{Status: 412, Code: "precondition_failed", Detail: "it changed"}, job.ErrConflict, "it changed")
 	f(Problem{Status: 503, Code: "unavailable", Title: "A part of the system is away"}, job.ErrUnavailable, "a part of the system is away")
 	f(Problem{Status: 400, Code: "invalid", Errors: []FieldError{{"schedule.cron", "is wrong"}, {"", "odd"}}}, job.ErrInvalid, "schedule.cron is wrong\nodd")
@@ -117,7 +117,7 @@ func TestPagesAreJoined(t *testing.T) {
 	})
 	f := func(most, want int, more bool) {
 		t.Helper()
-		page, err := api.Jobs(t.Context(), ListJobsParams{Group: "ops"}, most)
+		page, err := api.Jobs(t.Context(), ListJobsParams{Group: new("ops")}, most)
 		if err != nil || len(page.Items) != want || (page.Next != "") != more {
 			t.Errorf("got %d jobs, next %q, error %v", len(page.Items), page.Next, err)
 		}

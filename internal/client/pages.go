@@ -12,7 +12,7 @@ const pageSize = 1000
 func (a *API) Jobs(ctx context.Context, params ListJobsParams, most int) (JobPage, error) {
 	all := JobPage{Items: []JobItem{}}
 	for {
-		params.Limit = limit(most, len(all.Items))
+		params.Limit = new(limit(most, len(all.Items)))
 		page, err := Read[JobPage](a.ListJobs(ctx, &params))
 		if err != nil {
 			return all, err
@@ -21,7 +21,7 @@ func (a *API) Jobs(ctx context.Context, params ListJobsParams, most int) (JobPag
 		if page.Next == "" || len(all.Items) == most {
 			return all, nil
 		}
-		params.Cursor = page.Next
+		params.Cursor = &page.Next
 	}
 }
 
@@ -29,7 +29,7 @@ func (a *API) Jobs(ctx context.Context, params ListJobsParams, most int) (JobPag
 func (a *API) Runs(ctx context.Context, params ListRunsParams, most int) (RunPage, error) {
 	all := RunPage{Items: []Run{}}
 	for {
-		params.Limit = limit(most, len(all.Items))
+		params.Limit = new(limit(most, len(all.Items)))
 		page, err := Read[RunPage](a.ListRuns(ctx, &params))
 		if err != nil {
 			return all, err
@@ -38,7 +38,7 @@ func (a *API) Runs(ctx context.Context, params ListRunsParams, most int) (RunPag
 		if page.Next == "" || len(all.Items) == most {
 			return all, nil
 		}
-		params.Cursor = page.Next
+		params.Cursor = &page.Next
 	}
 }
 

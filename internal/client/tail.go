@@ -26,19 +26,14 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// LogEnd is what the server says when a log has come to its end.
-type LogEnd struct {
-	Run Run `json:"run"`
-	// Missing counts lines that the run printed but that could not be found.
-	Missing int64 `json:"missing"`
-}
-
 // TailOptions says which log to follow, and from where.
 type TailOptions struct {
 	// Attempt defaults to the newest.
 	Attempt int
 	// After is the last line that the caller has; 0 for none. It needs Attempt.
 	After int64
+	// Job helps the server with a run so new that the history does not have it yet.
+	Job job.Name
 	// Interrupted, if set, is told why a connection was lost before another is made.
 	Interrupted func(error)
 }
@@ -48,7 +43,7 @@ type TailOptions struct {
 // connections are made again for as long as ctx lives: the error is ctx's, yield's, or
 // what the server says against the request.
 func (a *API) Tail(ctx context.Context, id job.RunID, o TailOptions, yield func([]LogLine) error) (LogEnd, error) {
-	t := tail{api: a, run: id, attempt: o.Attempt, yield: yield}
+	t := tail{api: a, run: id, job: o.Job, attempt: o.Attempt, yield: yield}
 	if o.After > 0 {
 		t.lastAttempt, t.lastSeq = o.Attempt, o.After
 	}
@@ -81,6 +76,7 @@ func (a *API) Tail(ctx context.Context, id job.RunID, o TailOptions, yield func(
 type tail struct {
 	api         *API
 	run         job.RunID
+	job         job.Name
 	attempt     int
 	yield       func([]LogLine) error
 	lastAttempt int
@@ -131,10 +127,14 @@ func (t *tail) connect(ctx context.Context) (*LogEnd, error) {
 }
 
 func (t *tail) open(ctx context.Context) (*http.Response, error) {
-	u := t.api.address + "/api/v1/runs/" + url.PathEscape(string(t.run)) + "/logs/tail"
+	query := url.Values{}
 	if t.attempt > 0 {
-		u += "?attempt=" + strconv.Itoa(t.attempt)
+		query.Set("attempt", strconv.Itoa(t.attempt))
 	}
+	if t.job != "" {
+		query.Set("job", string(t.job))
+	}
+	u := t.api.address + "/api/v1/runs/" + url.PathEscape(string(t.run)) + "/logs/tail?" + query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, http.NoBody)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ MAILTO=ops@example.com
 			Dir:     "/home/ada",
 			Env:     map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "GREETING": "hello world"},
 		},
-	}.WithDefaults()
+	}
 	if diff := cmp.Diff(want, one(t, text)); diff != "" {
 		t.Error(diff)
 	}

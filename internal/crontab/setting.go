@@ -115,7 +115,7 @@ func (r *reader) jobOf(e entry, name string) (j job.Job, note string) {
 	if j.Task.Dir = r.dir(e.user); j.Task.Dir == "" {
 		notes = append(notes, "runs in an empty directory, not in a home")
 	}
-	return j.WithDefaults(), strings.Join(notes, "; ")
+	return j, strings.Join(notes, "; ")
 }
 
 // dir returns where cron would run a job.
