@@ -1,3 +1,8 @@
+// Command carillon is the whole system in one binary: the servers, the executor for
+// shell and command jobs, and the client with which people and scripts use them.
+//
+// Each command is a file: dev.go, server.go, executor.go and bench.go run something,
+// next.go computes, and the others ask a server over its HTTP API (remote.go).
 package main
 
 import (
@@ -5,17 +10,27 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/spf13/cobra"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root := &cobra.Command{Use: "carillon", SilenceUsage: true}
-	root.SetOut(os.Stdout)
-	root.AddCommand(newBenchCommand(), newDevCommand(), newServerCommand(), newExecutorCommand())
-	if err := root.ExecuteContext(ctx); err != nil {
-		os.Exit(1)
-	}
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	root := newRoot(
+		newDevCommand(),
+		newServerCommand(),
+		newExecutorCommand(),
+		newBenchCommand(),
+
+		newApplyCommand(),
+		newGetCommand(),
+		newRunCommand(),
+		newLogsCommand(),
+		newCancelCommand(),
+		newPauseCommand(),
+		newResumeCommand(),
+		newDeleteCommand(),
+		newNextCommand(),
+		newImportCommand(),
+	)
+	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

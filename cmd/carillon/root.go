@@ -32,8 +32,8 @@ func newRoot(commands ...*cobra.Command) *cobra.Command {
 			"  carillon apply -f examples/jobs               # save jobs\n" +
 			"  carillon import crontab examples/crontab      # or bring them along\n" +
 			"  carillon get jobs\n" +
-			"  carillon run samples/disk-report --wait\n" +
-			"  carillon logs samples/disk-report -f",
+			"  carillon run default/disk-usage --wait\n" +
+			"  carillon logs default/slow-count -f",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
