@@ -187,6 +187,15 @@ func severalFires(t *testing.T, s logstore.Store) {
 	wantTimeline(t, s, r, "1: +5ms recorded missed: noticed 2h late")
 }
 
+func endKeepsItsInstance(t *testing.T, s logstore.Store) {
+	r := newRun()
+	end := r.finished(job.StatusFailed, "worker-1", 5*time.Second)
+	write(t, s, end, r.started("worker-2", 2, 4*time.Second), r.recorded(job.StatusPending))
+	want := r.row(job.StatusFailed)
+	want.Instance, want.Delivery, want.StartedAt, want.FinishedAt = "worker-1", 1, epoch.Add(ms(10)), epoch.Add(5*time.Second)
+	wantRun(t, s, want)
+}
+
 func queuedRun(t *testing.T, s logstore.Store) {
 	r := newRun()
 	queued, released := r.recorded(job.StatusQueued), r.recorded(job.StatusPending)

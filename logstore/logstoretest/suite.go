@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"a repeat of the end is not late", repeatedEndIsNotLate},
 		{"a redelivered attempt shows its new instance", redelivery},
 		{"an end that the owner reports keeps the instance", ownerReportsEnd},
+		{"an end keeps its instance whoever starts later", endKeepsItsInstance},
 		{"several fires with one fate are one run", severalFires},
 		{"a queued run is committed when it is released", queuedRun},
 		{"progress shows the newest and is thinned", progress},

@@ -4,8 +4,7 @@
 //
 // One connection writes, in one transaction for each call, and a few others read
 // what was committed (WAL). A crash of the program loses nothing that a write
-// returned for; after a power cut the newest writes may be missing, and the bus
-// still has them if it keeps its messages longer than that.
+// returned for; after a power cut the newest writes may be missing.
 //
 // # Layout
 //

@@ -3,7 +3,7 @@ package sqlite
 import "strings"
 
 // How a column of a run that exists (runs) takes in an update (excluded). Status is
-// ordered by its code, and does not change once it is final. An update speaks when
+// ordered by its code; that the first final one stays is in the statements' WHERE. An update speaks when
 // its instance is the one to show: it brings the first final status, or none is
 // known, or it comes from a later delivery of the trigger.
 const (
@@ -13,7 +13,7 @@ const (
 )
 
 var mergeColumn = map[string]string{
-	"status":       "iif(runs.status < 10, max(runs.status, excluded.status), runs.status)",
+	"status":       "max(runs.status, excluded.status)",
 	"committed_at": "iif(runs.committed_at = 0, excluded.committed_at, iif(excluded.committed_at = 0, runs.committed_at, min(runs.committed_at, excluded.committed_at)))",
 	"started_at":   "iif(excluded.started_at <> 0 AND (runs.started_at = 0 OR " + speaks + "), excluded.started_at, runs.started_at)",
 	"finished_at":  choose(ends, "finished_at"),

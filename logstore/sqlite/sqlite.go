@@ -48,9 +48,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) error {
 	var err error
-	// A checkpoint every 8 MB of log writes each hot page once instead of with every
-	// transaction; a cache of 64 MB holds them in between.
-	if s.writeDB, err = open(s.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(2000)"); err != nil {
+	// A checkpoint every 64 MB writes each hot page once instead of with every
+	// transaction: with many jobs, each has a page of the index that is hot.
+	if s.writeDB, err = open(s.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(16000)"); err != nil {
 		return err
 	}
 	conn, err := s.writeDB.Conn(ctx)

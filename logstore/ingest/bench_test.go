@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// BenchmarkDecode decodes what a plain run makes: a line of a record of a hundred,
+// and one event.
+func BenchmarkDecode(b *testing.B) {
+	const shards, lines = 64, 100
+	name := job.Name("billing/report")
+	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
+	record := &bus.Record{Shard: name.Shard(shards), Node: "a", At: fire}
+	o := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire}
+	for range lines {
+		o.Jobs = append(o.Jobs, bus.JobVersion(name, 3))
+	}
+	record.Outcomes = append(record.Outcomes, o)
+	m, err := record.Msg()
+	if err != nil {
+		b.Fatal(err)
+	}
+	trig := &message{subject: m.Subject, header: m.Header, data: m.Data}
+
+	e := bus.EventOf(&bus.Trigger{
+		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(shards), Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
+	}, bus.EventFinished, fire.Add(time.Second))
+	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt = job.StatusSucceeded, "worker-1", 1, fire, fire.Add(time.Second)
+	if m, err = e.Msg(); err != nil {
+		b.Fatal(err)
+	}
+	evt := &message{subject: m.Subject, header: m.Header, data: m.Data}
+
+	for b.Loop() {
+		batch := &batch{}
+		decodeRecord(batch, trig)
+		for range lines {
+			decodeEvent(batch, evt, shards)
+		}
+		if len(batch.updates) != 2*lines || len(batch.refused) != 0 {
+			b.Fatalf("%d updates, refused %v", len(batch.updates), batch.refused)
+		}
+	}
+	b.ReportMetric(float64(b.N)*lines/b.Elapsed().Seconds(), "runs/s")
+}
