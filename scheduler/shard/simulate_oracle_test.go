@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -103,7 +102,7 @@ func (o *oracle) fires(v *job.Version, lo, hi int64) []int64 {
 
 func (o *oracle) cron(v *job.Version, lo, hi int64) []int64 {
 	plain := job.Job{Job: v.Job.Job, Schedule: job.Schedule{Cron: v.Schedule.Cron, Zone: v.Schedule.Zone, DST: v.Schedule.DST}}
-	key := fmt.Sprint(plain.Job, plain.Schedule)
+	key := strings.Join([]string{string(plain.Job), plain.Schedule.Cron, plain.Schedule.Zone, plain.Schedule.DST}, "|")
 	known := o.seen[key]
 	if known == nil || lo < known.from {
 		known = &instants{from: lo, upto: lo}

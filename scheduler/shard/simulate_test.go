@@ -67,6 +67,14 @@ var operations = []operation{
 			w.finish(w.live[w.rng.IntN(len(w.live))])
 		}
 	}},
+	{3, func(w *world) { // all at once
+		for len(w.live) > 0 {
+			w.finish(w.live[0])
+		}
+		if w.owner != nil {
+			w.feed(w.owner, len(w.events))
+		}
+	}},
 	{2, func(w *world) { // a second end
 		for _, r := range w.runs {
 			if r.finished == uint64(len(w.events)) && r.finished > 0 {
@@ -186,6 +194,9 @@ func (w *world) randomJob(name job.Name, was *job.Version) job.Job {
 	s := &j.Schedule
 	rate := job.Duration(w.scale.rates[w.rng.IntN(len(w.scale.rates))])
 	kind := w.rng.IntN(10)
+	if w.chains && w.chance(80) {
+		kind = 9
+	}
 	if !w.punctual && was != nil {
 		// Who hears late may have fired by the old version what the new one calls by the
 		// same fire time: see the package's comment. Here the two do not mix.
@@ -328,6 +339,9 @@ func (w *world) settle() {
 			fail("%s does not go on", name)
 		}
 	}
+	if o.m.EventSeq() != w.trig.cursor.EventSeq {
+		fail("events up to %d have had their effect, but the cursor says %d", o.m.EventSeq(), w.trig.cursor.EventSeq)
+	}
 	w.checkEnd()
 }
 
@@ -348,7 +362,9 @@ func play(seed uint64, length int) (w *world, err error) {
 		total += op.weight
 	}
 	w.takeOver()
-	w.saveJob()
+	for range w.names {
+		w.saveJob()
+	}
 	for range length {
 		n := w.rng.IntN(total)
 		for _, op := range operations {

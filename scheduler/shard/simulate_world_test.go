@@ -30,6 +30,7 @@ type world struct {
 	// punctual: owners hear of every change at once, and their clocks are right. Then
 	// the fires that were owed follow from the versions alone.
 	punctual bool
+	chains   bool // most jobs are fixed-delay ones, and batches have little room
 
 	trig    *stream
 	events  []storedEvent
@@ -104,7 +105,11 @@ func newWorld(seed uint64) *world {
 	w.clock = t.UnixMilli()
 	w.start = w.clock
 	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock)})
-	for i := range 1 + rng.IntN(6) {
+	jobs := 1 + rng.IntN(6)
+	if w.chains = rng.IntN(4) == 0; w.chains {
+		jobs = 12
+	}
+	for i := range jobs {
 		w.names = append(w.names, job.Name("g"+strconv.Itoa(i%2)+"/job-"+strconv.Itoa(i)))
 	}
 	return w
@@ -261,6 +266,9 @@ func (w *world) step(o *owner) {
 	room := bus.MaxBatch
 	if w.chance(40) {
 		room = 1 + w.rng.IntN(60)
+		if w.chains {
+			room = 2 + w.rng.IntN(6)
+		}
 	}
 	now := w.clock + o.skew
 	known := o.known.snapshot()

@@ -1,0 +1,297 @@
+package shard
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+var update = flag.Bool("update", false, "rewrite the timelines with what happens now")
+
+// Each file of testdata/timeline is a script, a line "----", and what happened. The
+// words of a script are the cases of tale.do.
+func TestTimelines(t *testing.T) {
+	files, err := filepath.Glob("testdata/timeline/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no timelines: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, _ := strings.Cut(string(data), "----\n")
+			got := tell(t, script)
+			if *update {
+				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("what happened differs from the file (-file +now):\n%s", diff)
+			}
+		})
+	}
+}
+
+// tale is a script on its way.
+type tale struct {
+	t       *testing.T
+	out     strings.Builder
+	clock   int64
+	trig    *stream
+	changes []any
+	newest  map[job.Name]*job.Version
+	m       *Machine
+	former  *Machine
+	epoch   uint64
+	room    int
+	live    []*bus.Trigger
+	events  []storedEvent
+}
+
+func tell(t *testing.T, script string) string {
+	s := &tale{t: t, newest: map[job.Name]*job.Version{}, room: bus.MaxBatch}
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		verb, rest, _ := strings.Cut(line, " ")
+		fmt.Fprintf(&s.out, "> %s\n", line)
+		s.do(verb, rest)
+	}
+	return s.out.String()
+}
+
+func (s *tale) do(verb, rest string) {
+	s.t.Helper()
+	switch verb {
+	case "clock": // where the story begins
+		at, err := time.Parse(time.RFC3339, rest)
+		s.must(err)
+		s.clock = at.UnixMilli()
+		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock)})
+		s.takeOver()
+	case "put": // save a job; its owner hears at once
+		s.put(rest)
+	case "herd": // save many like it: herd 2500 {"job":"g/job-%d", …}
+		number, document, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(number)
+		s.must(err)
+		for i := range n {
+			s.put(strings.ReplaceAll(document, "%d", strconv.Itoa(i)))
+		}
+	case "late": // save a job; its owner hears so long after, and has stepped: late 1s {"job":…}
+		lag, document, _ := strings.Cut(rest, " ")
+		unaware := s.m
+		s.m = nil
+		s.put(document)
+		s.m = unaware
+		s.clock += s.duration(lag)
+		s.step()
+		s.hear(s.changes[len(s.changes)-1])
+	case "delete":
+		v := *s.newest[job.Name(rest)]
+		v.Deleted = true
+		s.save(&v)
+	case "pause", "resume": // everything
+		s.change(bus.Hold{Paused: verb == "pause", EffectiveFrom: instant(s.clock)})
+	case "run": // the owner works for so long
+		s.run(s.clock + s.duration(rest))
+	case "down": // nobody does
+		s.clock += s.duration(rest)
+	case "takeover":
+		s.former, s.m = s.m, nil
+		s.takeOver()
+	case "former": // the owner before wakes up
+		b := s.former.Step(s.clock, s.room)
+		if b == nil {
+			s.say("the former owner has nothing to do")
+			return
+		}
+		s.publish(s.former, b)
+	case "room": // in a batch
+		n, err := strconv.Atoi(rest)
+		s.must(err)
+		s.room = n
+	case "step": // once
+		s.step()
+	case "finish": // all live runs end
+		for _, r := range s.live {
+			e := bus.EventOf(r, bus.EventFinished, instant(s.clock))
+			e.Status = job.StatusSucceeded
+			s.events = append(s.events, storedEvent{e, s.clock})
+			s.m.Event(e, uint64(len(s.events)), s.clock)
+		}
+		s.live = nil
+	case "ask": // for a run
+		id := job.FireRunID(job.Name(rest), s.clock, job.CauseManual)
+		_, _, err := s.m.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
+		s.must(err)
+		s.step()
+	default:
+		s.t.Fatalf("unknown word %q", verb)
+	}
+}
+
+func (s *tale) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *tale) duration(text string) int64 {
+	d, err := job.ParseDuration(text)
+	s.must(err)
+	return d.Milliseconds()
+}
+
+func (s *tale) put(document string) {
+	j, err := job.Decode([]byte(document))
+	s.must(err)
+	s.save(&job.Version{Job: j})
+}
+
+func (s *tale) save(v *job.Version) {
+	v.Version, v.EffectiveFrom = 1, instant(s.clock)
+	if was := s.newest[v.Job.Job]; was != nil {
+		v.Version = was.Version + 1
+	}
+	s.newest[v.Job.Job] = v
+	s.change(v)
+}
+
+func (s *tale) change(c any) {
+	s.changes = append(s.changes, c)
+	if s.m != nil {
+		s.hear(c)
+	}
+}
+
+func (s *tale) hear(c any) {
+	switch c := c.(type) {
+	case *job.Version:
+		s.must(s.m.PutVersion(c))
+	case bus.Hold:
+		s.m.PutHold(c)
+	}
+}
+
+func (s *tale) takeOver() {
+	s.epoch++
+	s.m = New(Config{Shard: simShard, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
+	s.publish(s.m, s.m.Claim(s.clock))
+	for _, c := range s.changes {
+		s.hear(c)
+	}
+	var seqs []uint64
+	for seq := range s.trig.deferred {
+		seqs = append(seqs, seq)
+	}
+	slices.Sort(seqs)
+	for _, seq := range seqs {
+		s.m.PutDeferred(s.trig.deferred[seq], seq)
+	}
+	for i, e := range s.events {
+		s.m.Event(e.event, uint64(i+1), e.at) //nolint:gosec // an index is not negative
+	}
+}
+
+// run steps whenever the machine asks for it.
+func (s *tale) run(until int64) {
+	for {
+		at, _ := s.m.NextAt()
+		if at > until {
+			break
+		}
+		s.clock = max(s.clock, at)
+		s.step()
+	}
+	s.clock = until
+}
+
+func (s *tale) step() {
+	if b := s.m.Step(s.clock, s.room); b != nil {
+		s.publish(s.m, b)
+	}
+}
+
+func (s *tale) publish(m *Machine, b *Batch) {
+	stored := s.trig.publish(b.Messages)
+	if stored == nil {
+		s.say("commit %s of %d messages refused: the shard has another owner", b.Commit, len(b.Messages))
+		return
+	}
+	m.Committed(stored.first)
+	deleted := map[uint64]bool{}
+	for _, seq := range m.Released() {
+		s.trig.remove(seq)
+		deleted[seq] = true
+	}
+	m.Deleted(deleted)
+	if stored.record == nil && len(stored.deferred) == 0 && m.commits > 1 {
+		return // an idle cursor
+	}
+	position := "all done up to " + instant(stored.cursor.Done.UnixMilli()).Format("15:04:05.000")
+	if w := stored.cursor.Sweep; w != nil {
+		position += fmt.Sprintf(", and up to %s for jobs up to %s", instant(w.To.UnixMilli()).Format("15:04:05.000"), w.After)
+	}
+	s.say("commit %s of %d messages: %s", b.Commit, len(b.Messages), position)
+	s.live = append(s.live, stored.triggers...)
+	for _, d := range stored.deferred {
+		if d.Kind == bus.DeferredEnd {
+			s.note("%s waits for the end of %s", d.Job, short(d.RunID))
+		} else {
+			s.note("%s waits since %s", d.Job, d.Since.Format("15:04:05.000"))
+		}
+	}
+	if stored.record != nil {
+		for _, o := range stored.record.Outcomes {
+			s.outcome(o)
+		}
+	}
+}
+
+func (s *tale) outcome(o bus.Outcome) {
+	text := fmt.Sprintf("%s (%s) %s", o.Status, o.Cause, o.FireTime.Format("Mon 15:04:05"))
+	if o.Count > 1 {
+		text += fmt.Sprintf(" to %s, %d fires", o.Until.Format("Mon 15:04:05"), o.Count)
+	}
+	if n := len(o.Jobs); n > 3 {
+		text += fmt.Sprintf(": %d jobs, %s to %s", n, o.Jobs[0], o.Jobs[n-1])
+	} else {
+		text += ": " + strings.Join(o.Jobs, " ")
+	}
+	if o.Reason != "" {
+		text += ": " + o.Reason
+	}
+	if o.By != "" {
+		text += ": asked by " + o.By
+	}
+	s.note("%s", text)
+}
+
+func short(id job.RunID) string { return string(id[len(id)-4:]) }
+
+func (s *tale) say(format string, args ...any) {
+	fmt.Fprintf(&s.out, "  %s  %s\n", instant(s.clock).Format("Mon 15:04:05.000"), fmt.Sprintf(format, args...))
+}
+
+func (s *tale) note(format string, args ...any) {
+	fmt.Fprintf(&s.out, "                      %s\n", fmt.Sprintf(format, args...))
+}
