@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -33,6 +34,14 @@ type Cursor struct {
 type Sweep struct {
 	To    time.Time `json:"to"`
 	After job.Name  `json:"after"`
+}
+
+// DoneFor returns the instant up to which all of a job's fires are decided.
+func (c *Cursor) DoneFor(name job.Name) time.Time {
+	if s := c.Sweep; s != nil && cmp.Or(cmp.Compare(name.Hash(), s.After.Hash()), cmp.Compare(name, s.After)) <= 0 {
+		return s.To
+	}
+	return c.Done
 }
 
 // Msg returns c as a message for TRIG; it replaces the cursor before it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"carillon/bus"
@@ -55,10 +54,6 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if late := time.Since(from); late > 0 {
 		return nil, fmt.Errorf("the node was ready %s too late; the machine is too slow for so many jobs", late)
 	}
-	late, stop, err := w.watchLateness(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if err := wait(ctx, time.Until(from.Add(-50*time.Millisecond))); err != nil {
 		return nil, err
 	}
@@ -71,35 +66,29 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := node.close(); err != nil {
 		return nil, err
 	}
-	stop()
 	r.Seconds = elapsed.Seconds()
-	if r.Count, r.Lost, r.Doubled, err = w.auditSettled(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
+	if r.Count, r.Lost, r.Doubled, err = w.audit(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
 	}
 	r.Rate = float64(r.Count) / elapsed.Seconds()
 	r.CPUMicros = float64(used.Microseconds()) / float64(max(1, r.Count))
 	if o.rate > 0 {
+		late, err := w.lateness(ctx)
+		if err != nil {
+			return nil, err
+		}
 		r.P50, r.P99, r.Max = late.quantiles()
 	}
 	return r, nil
 }
 
-// auditSettled is audit; a sweep that the stop cut short is finished first, by
-// another node.
-func (w *benchWorld) auditSettled(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) (count, lost, doubled int, err error) {
-	return w.audit(ctx, n, from, schedule)
-}
-
 // lateness collects, for each trigger, the time from its fire until its batch was
 // stored.
 type lateness struct {
-	mu  sync.Mutex
 	all []float32 // milliseconds
 }
 
 func (l *lateness) quantiles() (p50, p99, most float64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if len(l.all) == 0 {
 		return 0, 0, 0
 	}
@@ -108,31 +97,22 @@ func (l *lateness) quantiles() (p50, p99, most float64) {
 	return at(.5), at(.99), at(1)
 }
 
-// watchLateness reads the shards' records as they come: a record says which fires
-// its batch held, and the stream when the batch was stored.
-func (w *benchWorld) watchLateness(ctx context.Context) (*lateness, func(), error) {
+// lateness reads the shards' records: one says which fires its batch held, and the
+// stream when the batch was stored.
+func (w *benchWorld) lateness(ctx context.Context) (*lateness, error) {
 	l := &lateness{}
-	from, err := w.conn.LastSeq(ctx, bus.StreamTrig)
-	if err != nil {
-		return nil, nil, err
-	}
-	_ = from
-	collect := func() {
-		_ = w.conn.Scan(context.WithoutCancel(ctx), bus.StreamTrig, "rec.*", func(m *bus.Stored) bool {
-			rec, err := bus.DecodeRecord(m.Header, m.Data)
-			if err != nil {
-				return true
+	err := w.conn.Scan(ctx, bus.StreamTrig, "rec.*", func(m *bus.Stored) bool {
+		rec, err := bus.DecodeRecord(m.Header, m.Data)
+		if err != nil {
+			return true // not a fire of ours; the audit counts it as lost
+		}
+		for _, o := range rec.Outcomes {
+			late := float32(m.At.Sub(o.FireTime).Seconds() * 1000)
+			for range o.Jobs {
+				l.all = append(l.all, late)
 			}
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			for _, o := range rec.Outcomes {
-				late := float32(m.At.Sub(o.FireTime).Seconds() * 1000)
-				for range o.Jobs {
-					l.all = append(l.all, late)
-				}
-			}
-			return true
-		})
-	}
-	return l, collect, nil
+		}
+		return true
+	})
+	return l, err
 }

@@ -53,11 +53,10 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if r.Count, r.Lost, r.Doubled, err = w.audit(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
 	}
-	late, collect, err := w.watchLateness(ctx)
+	late, err := w.lateness(ctx)
 	if err != nil {
 		return nil, err
 	}
-	collect()
 	r.P50, r.P99, r.Max = late.quantiles()
 	r.Seconds = r.Max / 1000
 	r.Rate = float64(r.Count) / r.Seconds

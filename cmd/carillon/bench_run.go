@@ -2,7 +2,184 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/executor"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/ingest"
+	"carillon/logstore/sqlite"
 )
 
-func benchRun(context.Context, benchOptions) (*benchResult, error) { return nil, errors.New("x") }
+// benchSlots is how many runs the executor of a bench does at once.
+const benchSlots = 1024
+
+// benchRun has all jobs due at one instant, with an executor that does nothing for
+// each, and takes the time until the last run is stored as succeeded.
+func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
+	w, err := newBenchWorld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	raw, err := w.rawRuns(ctx, min(o.jobs, 100_000))
+	if err != nil {
+		return nil, err
+	}
+	at := time.Now().Add(6*time.Second + time.Duration(o.jobs)*20*time.Microsecond).Truncate(time.Second)
+	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
+	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	parts, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 2)
+	if err := w.startRunParts(parts, store, ended); err != nil {
+		return nil, err
+	}
+	node, err := w.startNode(ctx, "bench")
+	if err != nil {
+		return nil, err
+	}
+	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
+		return nil, err
+	}
+	if late := time.Since(at); late > 0 {
+		return nil, fmt.Errorf("the node was ready %s too late", late)
+	}
+	if err := wait(ctx, time.Until(at)); err != nil {
+		return nil, err
+	}
+	cpu := cpuTime()
+	if err := poll(ctx, func() (bool, error) {
+		// Counting is not free: look rarely.
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return false, err
+		}
+		c, err := store.Counts(ctx, logstore.RunFilter{})
+		return c[job.StatusSucceeded] >= o.jobs, err
+	}); err != nil {
+		return nil, err
+	}
+	r := &benchResult{Jobs: o.jobs, Count: o.jobs, RawRate: raw, Seconds: time.Since(at).Seconds()}
+	r.CPUMicros = float64((cpuTime() - cpu).Microseconds()) / float64(o.jobs)
+	r.Rate = float64(r.Count) / r.Seconds
+	if err := node.close(); err != nil {
+		return nil, err
+	}
+	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	if err != nil {
+		return nil, err
+	}
+	for status, n := range counts {
+		if status != job.StatusSucceeded {
+			r.Lost += n
+		}
+	}
+	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
+	stop()
+	for range cap(ended) {
+		if err := <-ended; err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// startRunParts starts an executor and ingest. Each sends to ended when it has.
+func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, ended chan<- error) error {
+	conn, err := w.connect("executor")
+	if err != nil {
+		return err
+	}
+	e, err := executor.New(conn, executor.Config{Group: "bench", Instance: "bench", Slots: benchSlots})
+	if err != nil {
+		return err
+	}
+	executor.Register(e, "noop", func(context.Context, *executor.Run, struct{}) (any, error) { return nil, nil })
+	conn2, err := w.connect("ingest")
+	if err != nil {
+		return err
+	}
+	in, err := ingest.New(conn2, store, ingest.Config{})
+	if err != nil {
+		return err
+	}
+	go func() { ended <- e.Run(ctx); conn.NC.Close() }()
+	go func() { ended <- in.Run(ctx); conn2.NC.Close() }()
+	return nil
+}
+
+// rawRuns measures what of a run is the bus alone, with n messages: published in
+// batches, consumed and acknowledged, and two events published for each.
+func (w *benchWorld) rawRuns(ctx context.Context, n int) (float64, error) {
+	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
+	})
+	if err != nil {
+		return 0, err
+	}
+	_, err = w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAWEVT", Subjects: []string{"rawevt"}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Duplicates: 30 * time.Second,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW")
+		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAWEVT")
+	}()
+	cons, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "raw", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 50000})
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	published := make(chan error, 1)
+	go func() { published <- w.rawPublish(ctx, n) }()
+	event := sampleTrigger() // an event is about as long as a trigger
+	for got := 0; got < n; {
+		batch, err := cons.Fetch(1000, jetstream.FetchMaxWait(time.Second))
+		if err != nil {
+			return 0, err
+		}
+		for m := range batch.Messages() {
+			for k := range 2 {
+				if _, err := w.conn.JS.PublishAsync("rawevt", event, jetstream.WithMsgID(strconv.Itoa(2*got+k))); err != nil {
+					return 0, err
+				}
+			}
+			if err := m.Ack(); err != nil {
+				return 0, err
+			}
+			got++
+		}
+	}
+	select {
+	case <-w.conn.JS.PublishAsyncComplete():
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	return float64(n) / time.Since(began).Seconds(), <-published
+}
+
+func (w *benchWorld) rawPublish(ctx context.Context, n int) error {
+	sample := sampleTrigger()
+	for sent := 0; sent < n; sent += bus.MaxBatch {
+		if _, err := w.conn.PublishBatch(ctx, rawBatch(sample, min(bus.MaxBatch, n-sent))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

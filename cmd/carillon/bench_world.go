@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -181,23 +180,18 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// audit compares the triggers on the stream with the fires that the jobs had in
-// (from, done], done being each shard's own position.
+// audit compares the triggers on the stream with the fires that the jobs had after
+// from, up to the position of each job's shard.
 func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) (count, lost, doubled int, err error) {
 	shards := w.conn.Cluster().Shards
-	done := make([]int64, shards)
+	cursors := make([]*bus.Cursor, shards)
 	for s := range shards {
 		m, err := w.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(s))
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		c, err := bus.DecodeCursor(m.Header, m.Data)
-		if err != nil {
+		if cursors[s], err = bus.DecodeCursor(m.Header, m.Data); err != nil {
 			return 0, 0, 0, err
-		}
-		done[s] = c.Done.UnixMilli()
-		if c.Sweep != nil {
-			return 0, 0, 0, errors.New("a shard is in the middle of a sweep")
 		}
 	}
 	seen := map[job.RunID]int{}
@@ -220,7 +214,7 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		job.History{plan}.Fires(0, from.UnixMilli(), done[name.Shard(shards)], func(f job.Fire) bool {
+		job.History{plan}.Fires(0, from.UnixMilli(), cursors[name.Shard(shards)].DoneFor(name).UnixMilli(), func(f job.Fire) bool {
 			id := job.FireRunID(name, f.At, job.CauseSchedule)
 			if seen[id] == 0 {
 				lost++
@@ -246,16 +240,21 @@ func (w *benchWorld) rawBatches(ctx context.Context, sample []byte, runFor time.
 	defer func() { _ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW") }()
 	began, n := time.Now(), 0
 	for time.Since(began) < runFor {
-		batch := make([]*nats.Msg, bus.MaxBatch)
-		for i := range batch {
-			batch[i] = bus.NewMessage("raw."+strconv.Itoa(n%64)+".any.bench", bus.MessageTrigger, slices.Clone(sample))
-		}
-		if _, err := w.conn.PublishBatch(ctx, batch); err != nil {
+		if _, err := w.conn.PublishBatch(ctx, rawBatch(sample, bus.MaxBatch)); err != nil {
 			return 0, err
 		}
-		n += len(batch)
+		n += bus.MaxBatch
 	}
 	return float64(n) / time.Since(began).Seconds(), nil
+}
+
+// rawBatch returns n messages like sample for the stream of a raw measurement.
+func rawBatch(sample []byte, n int) []*nats.Msg {
+	batch := make([]*nats.Msg, n)
+	for i := range batch {
+		batch[i] = bus.NewMessage("raw."+strconv.Itoa(i%64)+".any.bench", bus.MessageTrigger, slices.Clone(sample))
+	}
+	return batch
 }
 
 // sampleTrigger is a trigger of a bench job, for raw measurements.
@@ -287,4 +286,3 @@ func heapMB() float64 {
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc) / 1e6
 }
-
