@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"slices"
+
 	"carillon/bus"
 	"carillon/job"
 )
@@ -22,10 +24,8 @@ type delay struct {
 // that nobody needs any more is released: where a job has several, because the owner
 // died before it could release the earlier ones, the last one holds.
 func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) {
-	for _, gone := range m.released {
-		if gone == seq {
-			return
-		}
+	if slices.Contains(m.released, seq) {
+		return
 	}
 	id, ok := m.byName[d.Job]
 	if !ok {

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"slices"
 
 	"carillon/bus"
 	"carillon/job"
@@ -47,9 +48,9 @@ func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
 
 // held reports whether everything was paused at an instant.
 func (m *Machine) held(at int64) bool {
-	for i := len(m.holds) - 1; i >= 0; i-- {
-		if m.holds[i].from < at {
-			return m.holds[i].paused
+	for _, v := range slices.Backward(m.holds) {
+		if v.from < at {
+			return v.paused
 		}
 	}
 	return false
@@ -85,12 +86,12 @@ func (m *Machine) excluded(p *job.Plan, at int64) string {
 // calendarAt returns the calendar as it was at an instant, or nil when there was none.
 func (m *Machine) calendarAt(name string, at int64) *job.DateSet {
 	versions := m.calendars[name]
-	for i := len(versions) - 1; i >= 0; i-- {
-		if versions[i].from < at {
-			if versions[i].deleted {
+	for _, version := range slices.Backward(versions) {
+		if version.from < at {
+			if version.deleted {
 				return nil
 			}
-			return versions[i].dates
+			return version.dates
 		}
 	}
 	// A calendar that came after the fire: better its first version than none.

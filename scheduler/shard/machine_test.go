@@ -1,37 +1,509 @@
-package shard_test
+package shard
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"carillon/bus"
 	"carillon/job"
-	"carillon/scheduler/shard"
 )
 
-var epoch = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+// noon is when the shards of these tests begin.
+var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+
+// world of one machine: cursor, stream, and what was decided.
+type bench struct {
+	t    *testing.T
+	m    *Machine
+	trig *stream
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, trig: newStream(&bus.Cursor{Shard: simShard, Done: noon})}
+	b.succeed()
+	return b
+}
+
+// succeed makes the machine anew from what is stored, as a successor would.
+func (b *bench) succeed() {
+	b.m = New(Config{Shard: simShard, Epoch: 7, Node: "n", Planner: &job.Planner{}}, b.trig.cursor, b.trig.cursorSeq)
+}
+
+// put tells the machine of a version of a job, effective so long after noon.
+func (b *bench) put(after time.Duration, version int, change func(*job.Version)) *job.Version {
+	b.t.Helper()
+	v := &job.Version{Version: version, EffectiveFrom: noon.Add(after)}
+	v.Job.Job, v.Task.Handler = "g/a", "h"
+	change(v)
+	v.Job = v.WithDefaults()
+	if err := b.m.PutVersion(v); err != nil {
+		b.t.Fatal(err)
+	}
+	return v
+}
+
+// step lets so much time have passed since noon, and returns what was decided.
+func (b *bench) step(after time.Duration, room int) []string {
+	b.t.Helper()
+	batch := b.m.Step(noon.Add(after).UnixMilli(), room)
+	if batch == nil {
+		return nil
+	}
+	s := b.trig.publish(batch.Messages)
+	if s == nil {
+		b.t.Fatal("refused")
+	}
+	b.m.Committed(s.first)
+	if s.record == nil {
+		return []string{}
+	}
+	var lines []string
+	err := s.record.Each(func(d bus.Decided) {
+		line := fmt.Sprintf("%s %s@%d %s %s", d.FireTime.Format("15:04:05"), d.Job, d.Version, d.Status, d.Cause)
+		if d.Count > 1 {
+			line = d.FireTime.Format("15:04:05-") + d.Until.Format("15:04:05") + fmt.Sprintf("(%d)", d.Count) + line[8:]
+		}
+		if d.Reason != "" {
+			line += ": " + d.Reason
+		}
+		lines = append(lines, line)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return lines
+}
+
+func (b *bench) want(got []string, want ...string) {
+	b.t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		b.t.Errorf("decided (-want +got):\n%s", diff)
+	}
+}
+
+func every(d time.Duration, policy job.MisfirePolicy) func(*job.Version) {
+	return func(v *job.Version) {
+		anchor := noon
+		v.Schedule.FixedRate, v.Schedule.Anchor, v.Misfire.Policy = job.Duration(d), &anchor, policy
+	}
+}
 
 func TestAFireBecomesOneTriggerInOneBatchWithCursorAndRecord(t *testing.T) {
-	m := shard.New(shard.Config{Shard: 3, Epoch: 7, Node: "n", Planner: &job.Planner{}}, &bus.Cursor{Shard: 3, Done: epoch}, 0)
-	v := &job.Version{Job: job.Job{Job: "g/a", Schedule: job.Schedule{Cron: "* * * * *"}, Task: job.Task{Shell: "true"}}.WithDefaults(), Version: 1, EffectiveFrom: epoch}
-	if err := m.PutVersion(v); err != nil {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { v.Schedule.Cron = "* * * * *" })
+	if got := b.step(5*time.Second, bus.MaxBatch); got != nil {
+		t.Errorf("decided %q before anything is due", got)
+	}
+	batch := b.m.Step(noon.Add(time.Minute).UnixMilli(), bus.MaxBatch)
+	var kinds []string
+	for _, msg := range batch.Messages {
+		kinds = append(kinds, msg.Subject+" "+msg.Header.Get(bus.HeaderMessage))
+	}
+	want := []string{"cur.5 cursor.v1", "trig.5.any.g trigger.v1", "rec.5 record.v1"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("batch (-want +got):\n%s", diff)
+	}
+	if batch.Triggers != 1 || len(batch.Due) != 1 || batch.Due[0] != noon.Add(time.Minute).UnixMilli() {
+		t.Errorf("%d triggers, due %v", batch.Triggers, batch.Due)
+	}
+	b.m.Committed(10)
+	if again := b.m.Step(noon.Add(time.Minute).UnixMilli(), bus.MaxBatch); again != nil {
+		t.Errorf("a second batch for the same instant: %+v", again)
+	}
+}
+
+func TestAFireIsLateWhenMoreThanTheGraceHasPassed(t *testing.T) {
+	const grace = job.DefaultGrace
+	for _, policy := range []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll} {
+		b := newBench(t)
+		b.put(0, 1, every(time.Minute, policy))
+		b.want(b.step(time.Minute+grace, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
+	}
+	late := func(policy job.MisfirePolicy, want string) {
+		t.Helper()
+		b := newBench(t)
+		b.put(0, 1, every(time.Minute, policy))
+		b.want(b.step(time.Minute+grace+time.Millisecond, bus.MaxBatch), want)
+	}
+	late(job.MisfireSkip, "12:01:00 g/a@1 missed schedule: noticed too late, and the misfire policy is skip")
+	late(job.FireOnce, "12:01:00 g/a@1 pending misfire: noticed 15.001s late")
+	late(job.FireAll, "12:01:00 g/a@1 pending misfire: noticed 15.001s late")
+}
+
+func TestSeveralLateFiresAreJudgedByTheMisfirePolicy(t *testing.T) {
+	judged := func(change func(*job.Version), want ...string) {
+		t.Helper()
+		b := newBench(t)
+		b.put(0, 1, func(v *job.Version) { v.Schedule.Cron = "*/10 * * * *"; change(v) })
+		b.want(b.step(45*time.Minute, bus.MaxBatch), want...)
+	}
+	judged(func(v *job.Version) { v.Misfire.Policy = job.MisfireSkip },
+		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late, and the misfire policy is skip")
+	judged(func(v *job.Version) { v.Misfire.Policy = job.FireOnce },
+		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:40:00 g/a@1 pending misfire: noticed 5m late, for 4 misfires")
+	judged(func(v *job.Version) { v.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: 2} },
+		"12:10:00-12:20:00(2) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches",
+		"12:30:00 g/a@1 pending misfire: noticed 15m late",
+		"12:40:00 g/a@1 pending misfire: noticed 5m late")
+	ageOf := func(age time.Duration) func(*job.Version) {
+		return func(v *job.Version) { v.Misfire = job.Misfire{Policy: job.FireAll, MaxAge: job.Duration(age)} }
+	}
+	judged(ageOf(5*time.Minute), // exactly as old as may be
+		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches",
+		"12:40:00 g/a@1 pending misfire: noticed 5m late")
+	judged(ageOf(5*time.Minute-time.Millisecond),
+		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches")
+}
+
+func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
+	b := newBench(t)
+	v := b.put(0, 1, every(time.Minute, job.FireAll))
+	paused := *v
+	paused.Version, paused.Paused, paused.EffectiveFrom = 2, true, noon.Add(90*time.Second)
+	if err := b.m.PutVersion(&paused); err != nil {
 		t.Fatal(err)
 	}
-	if at, _ := m.NextAt(); at != epoch.Add(30*time.Second).UnixMilli() {
-		t.Errorf("next at %v", time.UnixMilli(at).UTC())
+	b.want(b.step(150*time.Second, bus.MaxBatch),
+		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was paused by then",
+		"12:02:00 g/a@2 skipped schedule: the job is paused")
+
+	b = newBench(t)
+	v = b.put(0, 1, every(time.Minute, job.FireAll))
+	deleted := *v
+	deleted.Version, deleted.Deleted, deleted.EffectiveFrom = 2, true, noon.Add(90*time.Second)
+	if err := b.m.PutVersion(&deleted); err != nil {
+		t.Fatal(err)
 	}
-	if b := m.Step(epoch.Add(5*time.Second).UnixMilli(), bus.MaxBatch); b != nil {
-		t.Errorf("batch before anything is due: %+v", b)
+	b.want(b.step(150*time.Second, bus.MaxBatch),
+		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was deleted by then")
+
+	b = newBench(t)
+	b.put(0, 1, every(time.Minute, job.FireAll))
+	b.m.PutHold(bus.Hold{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.want(b.step(150*time.Second, bus.MaxBatch),
+		"12:01:00 g/a@1 missed schedule: noticed too late, and everything was paused by then",
+		"12:02:00 g/a@1 skipped schedule: everything is paused")
+}
+
+func TestCalendarsSkipFires(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []job.Calendar{
+		{Calendar: "freeze", Windows: []job.Window{{From: "12:01", To: "12:02"}}},
+		{Calendar: "office", Windows: []job.Window{{From: "12:00", To: "12:03"}}},
+	} {
+		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: c, Version: 1, EffectiveFrom: noon.Add(-time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	b := m.Step(epoch.Add(time.Minute).UnixMilli(), bus.MaxBatch)
-	if b == nil || len(b.Messages) != 3 || b.Triggers != 1 {
-		t.Fatalf("batch %+v", b)
+	b.put(0, 1, func(v *job.Version) {
+		v.Schedule = job.Schedule{Cron: "* * * * *", Except: []string{"freeze"}, Only: []string{"office"}}
+		v.Misfire.Grace = job.Duration(time.Hour)
+	})
+	b.want(b.step(3*time.Minute, bus.MaxBatch),
+		"12:01:00 g/a@1 skipped schedule: calendar freeze excludes it",
+		"12:02:00 g/a@1 pending schedule",
+		"12:03:00 g/a@1 skipped schedule: calendar office does not include it")
+	bad := &job.CalendarVersion{Calendar: job.Calendar{Calendar: "bad", Dates: []string{"02-30"}}, Version: 1, EffectiveFrom: noon}
+	if err := b.m.PutCalendar(bad); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("a calendar with 30 February: %v", err)
 	}
-	for _, msg := range b.Messages {
-		t.Log(msg.Subject, string(msg.Data))
+}
+
+func TestTooManyLateFiresAreJudgedTogether(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, every(time.Second, job.FireOnce))
+	b.want(b.step(time.Hour, bus.MaxBatch)[:3],
+		"12:00:01-12:43:04(2584) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:59:45 g/a@1 pending schedule",
+		"12:59:46 g/a@1 pending schedule")
+	if b.m.done != noon.Add(time.Hour).UnixMilli() {
+		t.Errorf("done up to %s", instant(b.m.done))
 	}
-	m.Committed(10)
-	if b := m.Step(epoch.Add(time.Minute).UnixMilli(), bus.MaxBatch); b != nil {
-		t.Errorf("second batch for the same instant: %+v", b)
+	b = newBench(t)
+	b.put(0, 1, every(time.Second, job.FireOnce))
+	got := b.step(time.Hour, bus.MaxBatch)
+	if want := "12:59:44 g/a@1 pending misfire: noticed 16s late, for 3584 misfires"; got[len(got)-1] != want {
+		t.Errorf("last %q, want %q", got[len(got)-1], want)
 	}
+}
+
+func TestAJobsVersionsTogetherFitIntoOneBatch(t *testing.T) {
+	b := newBench(t)
+	for i := range 4 {
+		b.put(time.Duration(i)*time.Minute, i+1, func(v *job.Version) {
+			v.Schedule.FixedRate = job.Duration(100 * time.Millisecond)
+			v.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: job.MaxMaxCount, Grace: job.Duration(time.Hour)}
+		})
+	}
+	got := b.step(4*time.Minute, bus.MaxBatch)
+	pending, misfires := 0, 0
+	for _, line := range got {
+		if strings.Contains(line, " pending schedule") {
+			pending++
+		}
+		if strings.Contains(line, " pending misfire") {
+			misfires++
+		}
+	}
+	if pending != maxOnTime || misfires != job.MaxMaxCount {
+		t.Errorf("%d runs in time and %d late ones; want %d and %d", pending, misfires, maxOnTime, job.MaxMaxCount)
+	}
+	if b.m.done != noon.Add(4*time.Minute).UnixMilli() {
+		t.Error("the step does not end")
+	}
+}
+
+func TestASweepThatIsCutGoesOnWithASuccessor(t *testing.T) {
+	b := newBench(t)
+	put := func() {
+		for i := range 10 {
+			b.put(0, 1, func(v *job.Version) {
+				v.Job.Job = job.Name(fmt.Sprintf("g/job-%d", i))
+				v.Schedule.Cron = "1 12 * * *"
+			})
+		}
+	}
+	put()
+	seen := map[string]bool{}
+	for i, room := range []int{6, 5, 20} { // beside the cursor and the record
+		got := b.step(time.Minute+time.Duration(i)*time.Second, room)
+		if want := []int{4, 3, 3}[i]; len(got) != want {
+			t.Errorf("room for %d: decided %q", room, got)
+		}
+		for _, line := range got {
+			if seen[line] {
+				t.Errorf("twice: %s", line)
+			}
+			seen[line] = true
+		}
+		b.succeed()
+		put()
+	}
+	if len(seen) != 10 {
+		t.Errorf("%d fires of 10", len(seen))
+	}
+	if got := b.step(10*time.Minute, bus.MaxBatch); len(got) != 0 {
+		t.Errorf("and again %q", got)
+	}
+}
+
+func TestManySkippedFiresAreSplitOverRecords(t *testing.T) {
+	b := newBench(t)
+	for i := range 9000 {
+		b.put(0, 1, func(v *job.Version) {
+			v.Job.Job = job.Name(fmt.Sprintf("g/%s-%d", strings.Repeat("x", 40), i))
+			v.Schedule.Cron, v.Paused = "1 12 * * *", true
+		})
+	}
+	total := 0
+	for range 5 {
+		got := b.step(time.Minute, bus.MaxBatch)
+		total += len(got)
+		if len(got) > 6000 {
+			t.Errorf("%d lines in one record", len(got))
+		}
+	}
+	if total != 9000 {
+		t.Errorf("%d lines", total)
+	}
+}
+
+func TestAChangeOfSpreadKeepsBothVersionsFires(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) {
+		v.Schedule = job.Schedule{Cron: "* * * * *", Spread: job.Duration(time.Hour)}
+		v.Misfire.Grace = job.Duration(3 * time.Hour)
+	})
+	b.put(2*time.Minute, 2, func(v *job.Version) {
+		v.Schedule = job.Schedule{Cron: "* * * * *"}
+		v.Misfire.Grace = job.Duration(3 * time.Hour)
+	})
+	b.put(3*time.Minute, 3, func(v *job.Version) { v.Deleted = true })
+	b.want(b.step(2*time.Hour, bus.MaxBatch), "12:03:00 g/a@2 pending schedule", "12:01:00 g/a@1 pending schedule", "12:02:00 g/a@1 pending schedule")
+}
+
+func TestAFixedDelayGoesOnFromTheEndOfItsRun(t *testing.T) {
+	b := newBench(t)
+	until := noon.Add(10 * time.Minute)
+	b.put(0, 1, func(v *job.Version) {
+		v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Minute), Until: &until}
+	})
+	b.want(b.step(time.Second, bus.MaxBatch))
+	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
+	b.want(b.step(5*time.Minute, bus.MaxBatch))
+	end := &bus.Event{Kind: bus.EventFinished, Job: "g/a", RunID: job.FireRunID("g/a", noon.Add(time.Minute).UnixMilli(), job.CauseSchedule)}
+	other := *end
+	other.RunID = job.FireRunID("g/a", 1, job.CauseManual)
+	b.m.Event(&other, 3, noon.Add(5*time.Minute).UnixMilli())
+	b.m.Event(end, 4, noon.Add(6*time.Minute).UnixMilli())
+	b.m.Event(end, 5, noon.Add(8*time.Minute).UnixMilli()) // again
+	b.m.Event(end, 4, noon.Add(9*time.Minute).UnixMilli()) // and out of order
+	b.want(b.step(6*time.Minute, bus.MaxBatch))
+	if got := b.trig.cursor.EventSeq; got != 5 {
+		t.Errorf("event position %d", got)
+	}
+	b.want(b.step(7*time.Minute, bus.MaxBatch), "12:07:00 g/a@1 pending schedule")
+	// An end whose stamp lies before its run's fire, since the clocks differ.
+	end.RunID = job.FireRunID("g/a", noon.Add(7*time.Minute).UnixMilli(), job.CauseSchedule)
+	b.m.Event(end, 6, noon.Add(6*time.Minute).UnixMilli())
+	b.want(b.step(8*time.Minute, bus.MaxBatch), "12:08:00 g/a@1 pending schedule")
+	end.RunID = job.FireRunID("g/a", noon.Add(8*time.Minute).UnixMilli(), job.CauseSchedule)
+	b.m.Event(end, 7, noon.Add(9*time.Minute+30*time.Second).UnixMilli())
+	b.want(b.step(20*time.Minute, bus.MaxBatch)) // it has ended
+}
+
+func TestAnItemWithoutRoomKeepsItsEventAndThePredecessor(t *testing.T) {
+	b := newBench(t)
+	names := []job.Name{"g/a", "g/b", "g/c"}
+	for _, name := range names {
+		b.put(0, 1, func(v *job.Version) { v.Job.Job, v.Schedule.FixedDelay = name, job.Duration(time.Minute) })
+	}
+	b.step(time.Minute, bus.MaxBatch)
+	b.step(time.Minute, bus.MaxBatch)
+	for i, name := range names {
+		id := job.FireRunID(name, noon.Add(time.Minute).UnixMilli(), job.CauseSchedule)
+		b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: name, RunID: id}, uint64(10+i), noon.Add(2*time.Minute).UnixMilli())
+	}
+	b.step(2*time.Minute, overhead+1)
+	if got := b.trig.cursor.EventSeq; got != 10 {
+		t.Errorf("event position %d with one item of three written", got)
+	}
+	waiting := map[job.Name]int{}
+	for seq, d := range b.trig.deferred {
+		if !b.trig.released[seq] {
+			waiting[d.Job]++
+		}
+	}
+	if diff := cmp.Diff(map[job.Name]int{"g/a": 1, "g/b": 1, "g/c": 1}, waiting); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+}
+
+func TestSubmitRefusesWhatCannotRun(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 3, func(*job.Version) {})
+	b.put(0, 1, func(v *job.Version) { v.Job.Job = "g/gone" })
+	b.put(time.Minute, 2, func(v *job.Version) { v.Job.Job, v.Deleted = "g/gone", true })
+	id := job.NewRunID(noon)
+	refused := func(r bus.TriggerRequest, kind error, text string) {
+		t.Helper()
+		_, _, err := b.m.Submit(r)
+		if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%+v: %v, want %q", r, err, text)
+		}
+	}
+	refused(bus.TriggerRequest{RunID: "x", Job: "g/a", Cause: job.CauseAPI}, job.ErrInvalid, "run_id")
+	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseSchedule}, job.ErrInvalid, "cause")
+	refused(bus.TriggerRequest{RunID: id, Job: "g/none", Cause: job.CauseAPI}, job.ErrNotFound, "g/none")
+	refused(bus.TriggerRequest{RunID: id, Job: "g/gone", Cause: job.CauseAPI}, job.ErrNotFound, "g/gone")
+	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage("{")}, job.ErrInvalid, "params")
+	long := json.RawMessage(`"` + strings.Repeat("x", job.MaxParams) + `"`)
+	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: long}, job.ErrInvalid, "params")
+}
+
+func TestARequestThatComesAgainMakesNoSecondRun(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 3, func(*job.Version) {})
+	r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual, Params: json.RawMessage(`{"n":1}`), By: "ada"}
+	for range 2 {
+		if version, done, err := b.m.Submit(r); version != 3 || done || err != nil {
+			t.Errorf("before the commit: version %d, done %v, %v", version, done, err)
+		}
+	}
+	if at, ok := b.m.NextAt(); !ok || at > noon.UnixMilli() {
+		t.Errorf("next at %s", instant(at))
+	}
+	batch := b.m.Step(noon.UnixMilli(), bus.MaxBatch)
+	if batch.Triggers != 1 || len(batch.Runs) != 1 || batch.Runs[0] != r.RunID {
+		t.Errorf("batch %+v", batch)
+	}
+	trigger, err := bus.DecodeTrigger(nil, batch.Messages[1].Data)
+	if err != nil || string(trigger.Params) != `{"n":1}` || trigger.Task.Handler != "h" {
+		t.Errorf("trigger %+v, %v", trigger, err)
+	}
+	if _, done, _ := b.m.Submit(r); done {
+		t.Error("done before the batch is stored")
+	}
+	b.m.Committed(1)
+	if version, done, err := b.m.Submit(r); version != 3 || !done || err != nil {
+		t.Errorf("after the commit: version %d, done %v, %v", version, done, err)
+	}
+}
+
+func TestNextAtIsTheNextFireOrTheIdleCursor(t *testing.T) {
+	b := newBench(t)
+	next := func(want time.Duration) {
+		t.Helper()
+		if at, ok := b.m.NextAt(); !ok || at != noon.Add(want).UnixMilli() {
+			t.Errorf("next at %s, %v; want %s", instant(at), ok, noon.Add(want))
+		}
+	}
+	next(30 * time.Second)
+	b.put(0, 1, every(7*time.Second, job.FireOnce))
+	next(7 * time.Second)
+	b.step(7*time.Second, bus.MaxBatch)
+	next(14 * time.Second)
+	if b.m.Forget("g/a"); b.m.Jobs() != 0 {
+		t.Error("the job is not forgotten")
+	}
+	next(37 * time.Second)
+	b.m.Forget("g/a") // again
+	if got := b.step(37*time.Second, bus.MaxBatch); got == nil || len(got) != 0 {
+		t.Errorf("idle cursor: %q", got)
+	}
+	b.put(time.Minute, 1, every(50*time.Second, job.FireOnce))
+	next(67 * time.Second)
+	if got := b.step(time.Second, bus.MaxBatch); got != nil {
+		t.Errorf("the clock stepped back: %q", got)
+	}
+}
+
+func TestTheCursorSaysAllThatASuccessorNeeds(t *testing.T) {
+	b := newBench(t)
+	for i := range 3 {
+		b.put(0, 1, func(v *job.Version) {
+			v.Job.Job, v.Schedule.FixedRate = job.Name(fmt.Sprintf("g/%d", i)), job.Duration(time.Minute)
+		})
+	}
+	b.m.SkipEvents(17)
+	b.step(time.Minute, overhead+1)
+	data, err := json.Marshal(b.trig.cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := b.m.after.name
+	want := `{"shard":5,"epoch":7,"node":"n","commit":"7.1","done":"2026-03-02T12:00:00Z",` +
+		`"sweep":{"to":"2026-03-02T12:01:00Z","after":"` + string(first) + `"},"event_seq":17}`
+	if string(data) != want {
+		t.Errorf("cursor %s\nwant   %s", data, want)
+	}
+}
+
+func TestMisuseIsABug(t *testing.T) {
+	panics := func(name string, f func(*bench)) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			if r, ok := recover().(string); !ok || !strings.HasPrefix(r, "BUG: ") {
+				t.Errorf("%s: %v", name, r)
+			}
+		}()
+		b := newBench(t)
+		b.m.SkipEvents(1)
+		f(b)
+	}
+	panics("step twice", func(b *bench) {
+		b.m.Claim(noon.UnixMilli())
+		b.m.Step(noon.UnixMilli(), bus.MaxBatch)
+	})
+	panics("commit of nothing", func(b *bench) { b.m.Committed(1) })
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -144,12 +145,11 @@ func (o *oracle) expect(k *knowledge, name job.Name, after, upto, now int64) []*
 	// In time are those within the grace, as long as they are not too many.
 	var all, late []*fate
 	inTime, judged := 400, 1000
-	for i := len(versions) - 1; i >= 0; i-- {
-		v := versions[i]
+	for i, v := range slices.Backward(versions) {
+
 		fires := byVersion[i]
 		all = append(all, fires...)
-		for k2 := len(fires) - 1; k2 >= 0; k2-- {
-			f := fires[k2]
+		for _, f := range slices.Backward(fires) {
 			switch {
 			case inTime > 0 && now-f.due <= v.Misfire.Grace.Milliseconds():
 				inTime--
@@ -263,11 +263,7 @@ func (k *knowledge) contains(calendar string, at int64) (in, exists bool) {
 
 func (k *knowledge) snapshot() *knowledge {
 	c := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}, holds: k.holds}
-	for name, v := range k.jobs {
-		c.jobs[name] = v
-	}
-	for name, v := range k.calendars {
-		c.calendars[name] = v
-	}
+	maps.Copy(c.jobs, k.jobs)
+	maps.Copy(c.calendars, k.calendars)
 	return c
 }

@@ -64,6 +64,7 @@ type tale struct {
 }
 
 func tell(t *testing.T, script string) string {
+	t.Helper()
 	s := &tale{t: t, newest: map[job.Name]*job.Version{}, room: bus.MaxBatch}
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
@@ -208,7 +209,7 @@ func (s *tale) takeOver() {
 		s.m.PutDeferred(s.trig.deferred[seq], seq)
 	}
 	for i, e := range s.events {
-		s.m.Event(e.event, uint64(i+1), e.at) //nolint:gosec // an index is not negative
+		s.m.Event(e.event, uint64(i+1), e.at)
 	}
 }
 
