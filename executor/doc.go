@@ -39,7 +39,8 @@
 // Not promised: that a handler which ignores its context stops. It is abandoned
 // after [Config.Patience]: the run ends, its slot is free, its goroutine stays.
 // Nor that an at_most_once run reported lost had begun: a trigger that was on its
-// way to an instance when that vanished counts as begun.
+// way to an instance when that vanished, or in the instant in which it stopped
+// pulling, counts as begun. JetStream has no way to tell the two apart.
 //
 // Tests of programs that use this package can run a real bus on virtual time: see
 // package bus/bustest.

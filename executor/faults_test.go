@@ -280,8 +280,9 @@ func TestAStopUnderLoadLosesAndDoublesNothing(t *testing.T) {
 			for range 30 {
 				all = append(all, w.trigger(atMostOnce))
 			}
-			e := w.start(string(rune('a'+round)), executor.Config{Slots: 4}, handler(c.sleeper(10*time.Millisecond)))
+			e := w.start(string(rune('a'+round)), executor.Config{Slots: 4 + 96*(round%2)}, handler(c.sleeper(10*time.Millisecond)))
 			time.Sleep(time.Duration(round) * 17 * time.Millisecond)
+			all = append(all, w.trigger(), w.trigger()) // on their way while it stops
 			e.stop()
 		}
 		w.start("last", executor.Config{}, handler(c.sleeper(0)))
@@ -324,6 +325,21 @@ func TestARunOutlivesARestartOfNATS(t *testing.T) {
 			t.Errorf("%d runs, want 2", c.total())
 		}
 		w.wantTriggers(0)
+	})
+}
+
+func TestTriggersComeAsSoonAsNATSIsBack(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var c counter
+		w.start("a", executor.Config{}, handler(c.sleeper(0)))
+		w.broker.Stop()
+		time.Sleep(time.Second)
+		w.broker.Start()
+		time.Sleep(time.Second) // less than it takes until a pull request seems to be dead
+		tr := w.trigger()
+		time.Sleep(300 * time.Millisecond)
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
 	})
 }
 
