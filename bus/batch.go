@@ -62,7 +62,7 @@ func Rollup(m *nats.Msg) { m.Header["Nats-Rollup"] = []string{"sub"} }
 
 // PublishBatch stores msgs, all or none (ADR-50 of JetStream), and returns the
 // sequence of the first; the others follow without gap. Messages must have a
-// header and at most MaxBatch of them are taken. The error is a *BatchError, or
+// header, and there must be 1 to MaxBatch of them. The error is a *BatchError, or
 // wraps ErrBatchUnknown. It sets headers of msgs, which may be published again
 // afterwards; a repeat is a batch of its own.
 func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64, err error) {
@@ -72,6 +72,7 @@ func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64
 		m.Header["Nats-Batch-Id"] = id
 		m.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(i + 1)}
 		if i < last {
+			delete(m.Header, "Nats-Batch-Commit") // it may have been last in an earlier batch
 			if err := c.NC.PublishMsg(m); err != nil {
 				return 0, fmt.Errorf("%w: publish message %d of %d: %w", ErrBatchUnknown, i+1, len(msgs), err)
 			}

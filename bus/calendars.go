@@ -138,15 +138,7 @@ func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
 // WatchCalendars follows all calendars; see [Conn.WatchJobs]. Entries are read by
 // DecodeCalendarVersion.
 func (c *Conn) WatchCalendars(ctx context.Context) (jetstream.KeyWatcher, error) {
-	kv, err := c.kv(ctx, BucketCalendar)
-	if err != nil {
-		return nil, err
-	}
-	w, err := kv.WatchAll(ctx, jetstream.IncludeHistory())
-	if err != nil {
-		return nil, fmt.Errorf("watch calendars: %w", Unavailable(err))
-	}
-	return w, nil
+	return c.watch(ctx, BucketCalendar, []string{">"}, true)
 }
 
 func decodeCalendarEntry(e jetstream.KeyValueEntry) (*CalendarEntry, error) {

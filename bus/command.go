@@ -72,9 +72,16 @@ type fault struct {
 	Problems []*job.InvalidError `json:"problems,omitempty"`
 }
 
-var kinds = map[string]error{
-	"invalid": job.ErrInvalid, "not_found": job.ErrNotFound, "conflict": job.ErrConflict,
-	"stale": job.ErrStale, "unavailable": job.ErrUnavailable,
+// kinds names the sentinels. An error of several kinds travels as the first of them.
+var kinds = []struct {
+	name string
+	err  error
+}{
+	{"invalid", job.ErrInvalid},
+	{"not_found", job.ErrNotFound},
+	{"conflict", job.ErrConflict},
+	{"stale", job.ErrStale},
+	{"unavailable", job.ErrUnavailable},
 }
 
 // Respond answers a request with value, or with err when that is not nil. An error
@@ -83,9 +90,10 @@ func Respond(m *nats.Msg, value any, err error) error {
 	var r reply
 	if err != nil {
 		r.Fault = &fault{Kind: "unavailable", Text: err.Error(), Problems: job.Problems(err)}
-		for kind, sentinel := range kinds {
-			if errors.Is(err, sentinel) {
-				r.Fault.Kind = kind
+		for _, k := range kinds {
+			if errors.Is(err, k.err) {
+				r.Fault.Kind = k.name
+				break
 			}
 		}
 	} else if r.Value, err = json.Marshal(value); err != nil {
@@ -122,7 +130,10 @@ func (c *Conn) Ask(ctx context.Context, subject string, request, value any, time
 	if r.Fault != nil {
 		return r.Fault.err()
 	}
-	return json.Unmarshal(r.Value, value)
+	if err := json.Unmarshal(r.Value, value); err != nil {
+		return fmt.Errorf("decode reply on %s: %w", subject, err)
+	}
+	return nil
 }
 
 func (f *fault) err() error {
@@ -133,11 +144,13 @@ func (f *fault) err() error {
 		}
 		return errors.Join(errs...)
 	}
-	sentinel, ok := kinds[f.Kind]
-	if !ok {
-		sentinel = job.ErrUnavailable
+	remote := &remoteError{text: f.Text, kind: job.ErrUnavailable}
+	for _, k := range kinds {
+		if k.name == f.Kind {
+			remote.kind = k.err
+		}
 	}
-	return &remoteError{text: f.Text, kind: sentinel}
+	return remote
 }
 
 // remoteError keeps the text of an error from the other side and its kind.

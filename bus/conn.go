@@ -161,7 +161,9 @@ func Unavailable(err error) error {
 		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, jetstream.ErrJetStreamNotEnabled):
 		return fmt.Errorf("%w: %w", job.ErrUnavailable, err)
-	default:
-		return err
 	}
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code == 503 {
+		return fmt.Errorf("%w: %w", job.ErrUnavailable, err) // an election, or the server is starting
+	}
+	return err
 }

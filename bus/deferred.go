@@ -44,5 +44,16 @@ func (d *Deferred) Msg(shard int) (*nats.Msg, error) {
 // DecodeDeferred is the inverse of [Deferred.Msg]. Its error is an *InvalidError.
 func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	d := &Deferred{}
-	return d, decode(header, MessageDeferred, data, d)
+	if err := decode(header, MessageDeferred, data, d); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseName(string(d.Job)); err != nil {
+		return nil, err
+	}
+	switch d.Kind {
+	case DeferredDelay, DeferredEnd:
+		return d, nil
+	default:
+		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be delay or end", d.Kind)}
+	}
 }

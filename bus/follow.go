@@ -6,92 +6,210 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	followPage  = 500                    // messages asked for at once
+	followWait  = 5 * time.Second        // how long the server keeps an empty request
+	followRetry = 250 * time.Millisecond // pause after trouble
+	followAPI   = 5 * time.Second        // for the server to make or delete a consumer
 )
 
 // Follow calls yield with every message of a stream on subjects that match filter,
 // from sequence from on, in order and without gap, until ctx is done; it returns nil
-// then. It needs no durable consumer: where it was is its caller's to know.
+// then. It needs no durable consumer: where it was is its caller's to know. It lasts
+// through restarts of the server and cuts of the connection.
 func (c *Conn) Follow(ctx context.Context, stream, filter string, from uint64, yield func(*Stored)) error {
-	wait := time.NewTimer(0)
-	defer wait.Stop()
-	for {
+	f := &follower{conn: c, stream: stream, filters: []string{filter}, from: max(from, 1), yield: yield}
+	f.run(ctx)
+	return nil
+}
+
+// follower reads a stream through one consumer after another. A consumer acknowledges
+// nothing, so the server sends each message once; the consumer's own numbers show
+// whether one was lost on the way. Then, and when the connection breaks or the
+// consumer is gone, another one takes up where it ended.
+type follower struct {
+	conn    *Conn
+	stream  string
+	filters []string
+	deliver jetstream.DeliverPolicy // what the first consumer begins with, when from is 0
+	from    uint64                  // sequence of the stream at which to go on
+	yield   func(*Stored)
+	caught  func() // if not nil, called when all that was stored when a consumer was made has been yielded
+}
+
+// run follows until ctx is done.
+func (f *follower) run(ctx context.Context) {
+	r, err := f.open(ctx)
+	f.goOn(ctx, r, err)
+}
+
+// goOn is run with the first reader, or the error that there is none.
+func (f *follower) goOn(ctx context.Context, r *reader, err error) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for ctx.Err() == nil {
+		if err == nil {
+			_ = r.read(ctx) // whatever it was, the next reader goes on where this one ended
+			r.close()
+		}
+		pause.Reset(followRetry)
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+		r, err = f.open(ctx)
+	}
+	if err == nil {
+		r.close()
+	}
+}
+
+// reader is a follower's present consumer.
+type reader struct {
+	*follower
+	consumer string
+	inbox    string
+	sub      *nats.Subscription
+	msgs     chan *nats.Msg
+	broken   chan nats.Status
+	behind   uint64 // messages that were stored when the consumer was made, and have not come
+	expect   uint64 // sequence of the consumer that comes next
+}
+
+// open makes a consumer.
+func (f *follower) open(ctx context.Context) (*reader, error) {
+	ctx, cancel := context.WithTimeout(ctx, followAPI)
+	defer cancel()
+	cfg := jetstream.ConsumerConfig{
+		FilterSubjects: f.filters,
+		DeliverPolicy:  f.deliver,
+		AckPolicy:      jetstream.AckNonePolicy,
+		MemoryStorage:  true,
+		Replicas:       1,
+		// The server forgets the consumer by itself when nobody asks it for messages.
+		InactiveThreshold: time.Minute,
+	}
+	if f.from > 0 {
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, f.from
+	}
+	r := &reader{follower: f, inbox: f.conn.NC.NewInbox(), msgs: make(chan *nats.Msg, followPage+16), expect: 1}
+	// Before the consumer is made, so that no break goes unnoticed.
+	r.broken = f.conn.NC.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	var err error
+	if r.sub, err = f.conn.NC.ChanSubscribe(r.inbox, r.msgs); err != nil {
+		r.forget()
+		return nil, fmt.Errorf("follow %s: %w", f.stream, Unavailable(err))
+	}
+	cons, err := f.conn.JS.CreateConsumer(ctx, f.stream, cfg)
+	if err != nil {
+		r.forget()
+		return nil, fmt.Errorf("follow %s: %w", f.stream, Unavailable(err))
+	}
+	r.consumer, r.behind = cons.CachedInfo().Name, cons.CachedInfo().NumPending
+	return r, nil
+}
+
+// forget ends what the reader has on this side of the connection.
+func (r *reader) forget() {
+	r.conn.NC.RemoveStatusListener(r.broken)
+	if r.sub != nil {
+		_ = r.sub.Unsubscribe()
+	}
+}
+
+// close deletes the consumer.
+func (r *reader) close() {
+	r.forget()
+	// Nobody waits for an answer: if the request does not arrive, the server forgets
+	// the consumer after the threshold.
+	_ = r.conn.NC.Publish("$JS.API.CONSUMER.DELETE."+r.stream+"."+r.consumer, nil)
+}
+
+// read yields messages until ctx is done or something goes wrong.
+func (r *reader) read(ctx context.Context) error {
+	if r.behind == 0 {
+		r.catchUp()
+	}
+	silence := time.NewTimer(0)
+	defer silence.Stop()
+	for ctx.Err() == nil {
+		if err := r.ask(); err != nil {
+			return err
+		}
+		silence.Reset(followWait + 2*time.Second)
+		if err := r.page(ctx, silence.C); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) catchUp() {
+	if r.caught != nil {
+		r.caught()
+	}
+}
+
+// ask asks for a page.
+func (r *reader) ask() error {
+	request := fmt.Appendf(nil, `{"batch":%d,"expires":%d}`, followPage, followWait.Nanoseconds())
+	return r.conn.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+r.stream+"."+r.consumer, r.inbox, request)
+}
+
+var (
+	errSilent = errors.New("the server does not answer")
+	errBroken = errors.New("the connection broke")
+	errGap    = errors.New("a message was lost on the way")
+)
+
+// page yields what comes until the page is full or the server says that it has ended.
+func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
+	for range followPage {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wait.C:
-		}
-		next, err := c.followOnce(ctx, stream, filter, from, yield)
-		from = next
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		wait.Reset(250 * time.Millisecond) // the consumer is gone, or there was a gap: make another
-	}
-}
-
-// followOnce is Follow until something goes wrong. It returns the sequence at which
-// to go on.
-func (c *Conn) followOnce(ctx context.Context, stream, filter string, from uint64, yield func(*Stored)) (uint64, error) {
-	cons, err := c.JS.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
-		FilterSubject:     filter,
-		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:       max(from, 1),
-		AckPolicy:         jetstream.AckNonePolicy,
-		MemoryStorage:     true,
-		Replicas:          1,
-		InactiveThreshold: time.Minute,
-	})
-	if err != nil {
-		return from, fmt.Errorf("follow %s of %s: %w", filter, stream, err)
-	}
-	defer func() {
-		// The follower's end may be that of the connection; the server forgets the
-		// consumer by itself after the threshold.
-		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = c.JS.DeleteConsumer(clean, stream, cons.CachedInfo().Name)
-	}()
-	f := follower{cons: cons, from: from, yield: yield, expect: 1}
-	for ctx.Err() == nil {
-		if err := f.page(ctx); err != nil {
-			return f.from, fmt.Errorf("follow %s of %s: %w", filter, stream, err)
+		case <-silence:
+			return errSilent
+		case <-r.broken:
+			return errBroken
+		case m := <-r.msgs:
+			switch status := m.Header.Get("Status"); status {
+			case "":
+			case "404", "408": // the time of the request is over
+				return nil
+			default:
+				return fmt.Errorf("status %s: %s", status, m.Header.Get("Description"))
+			}
+			if err := r.take(m); err != nil {
+				return err
+			}
 		}
 	}
-	return f.from, nil
+	return nil
 }
 
-// follower reads one consumer. The consumer acknowledges nothing, so the server
-// sends each message once; the consumer's own numbers show whether one was lost.
-type follower struct {
-	cons   jetstream.Consumer
-	yield  func(*Stored)
-	from   uint64 // sequence of the stream at which to go on
-	expect uint64 // sequence of the consumer that comes next
-}
-
-// page reads what comes within a few seconds.
-func (f *follower) page(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	batch, err := f.cons.Fetch(1000, jetstream.FetchContext(ctx))
+// take yields one message.
+func (r *reader) take(m *nats.Msg) error {
+	meta, err := m.Metadata()
 	if err != nil {
 		return err
 	}
-	for m := range batch.Messages() {
-		meta, err := m.Metadata()
-		if err != nil {
-			return err
-		}
-		if meta.Sequence.Consumer != f.expect {
-			return errors.New("a message was lost on the way")
-		}
-		f.expect++
-		f.from = meta.Sequence.Stream + 1
-		f.yield(&Stored{Subject: m.Subject(), Seq: meta.Sequence.Stream, Header: m.Headers(), Data: m.Data(), At: meta.Timestamp})
+	if meta.Sequence.Consumer != r.expect {
+		return errGap
 	}
-	if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		return err
+	r.expect++
+	r.from = meta.Sequence.Stream + 1
+	r.yield(&Stored{Subject: m.Subject, Seq: meta.Sequence.Stream, Header: m.Header, Data: m.Data, At: meta.Timestamp})
+	if r.behind > 0 {
+		if r.behind--; r.behind == 0 || meta.NumPending == 0 {
+			r.behind = 0
+			r.catchUp()
+		}
 	}
 	return nil
 }

@@ -82,19 +82,18 @@ func (c *Conn) SetupGroup(ctx context.Context, group string) error {
 
 // Instances returns the instances whose heartbeat is fresh, of all groups.
 func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
-	kv, err := c.kv(ctx, BucketInst)
+	w, err := c.WatchInstances(ctx)
 	if err != nil {
-		return nil, err
-	}
-	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("list instances: %w", Unavailable(err))
+		return nil, fmt.Errorf("list instances: %w", err)
 	}
 	defer func() { _ = w.Stop() }()
 	var all []Instance
 	for e := range w.Updates() {
 		if e == nil {
 			return all, nil
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			continue
 		}
 		var i Instance
 		if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
@@ -116,13 +115,5 @@ func (c *Conn) WatchInstances(ctx context.Context) (jetstream.KeyWatcher, error)
 }
 
 func (c *Conn) watchAll(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
-	kv, err := c.kv(ctx, bucket)
-	if err != nil {
-		return nil, err
-	}
-	w, err := kv.WatchAll(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("watch bucket %s: %w", bucket, Unavailable(err))
-	}
-	return w, nil
+	return c.watch(ctx, bucket, []string{">"}, false)
 }

@@ -80,15 +80,7 @@ func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (Hold, uint64
 
 // WatchHold follows the switch, its history included; see [Conn.WatchJobs].
 func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
-	kv, err := c.kv(ctx, BucketCluster)
-	if err != nil {
-		return nil, err
-	}
-	w, err := kv.Watch(ctx, keyHold, jetstream.IncludeHistory())
-	if err != nil {
-		return nil, fmt.Errorf("watch hold: %w", Unavailable(err))
-	}
-	return w, nil
+	return c.watch(ctx, BucketCluster, []string{keyHold}, true)
 }
 
 // DecodeHold reads what the bucket holds. The error is an *InvalidError.

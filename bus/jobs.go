@@ -213,10 +213,6 @@ func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, err
 // first for each job), then a nil entry, then every change. Entries are read by
 // DecodeJobEntry. Housekeeping purges keys; such entries have no value.
 func (c *Conn) WatchJobs(ctx context.Context, shards []int, history bool) (jetstream.KeyWatcher, error) {
-	kv, err := c.kv(ctx, BucketJobs)
-	if err != nil {
-		return nil, err
-	}
 	filters := []string{">"}
 	if shards != nil {
 		filters = filters[:0]
@@ -224,15 +220,7 @@ func (c *Conn) WatchJobs(ctx context.Context, shards []int, history bool) (jetst
 			filters = append(filters, strconv.Itoa(s)+".>")
 		}
 	}
-	var opts []jetstream.WatchOpt
-	if history {
-		opts = append(opts, jetstream.IncludeHistory())
-	}
-	w, err := kv.WatchFiltered(ctx, filters, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("watch jobs: %w", Unavailable(err))
-	}
-	return w, nil
+	return c.watch(ctx, BucketJobs, filters, history)
 }
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
@@ -258,14 +246,17 @@ func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	w, err := c.WatchJobs(ctx, nil, false)
 	if err != nil {
-		return fmt.Errorf("list jobs: %w", Unavailable(err))
+		return err
 	}
 	defer func() { _ = w.Stop() }()
 	for e := range w.Updates() {
 		if e == nil {
 			return nil
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			continue
 		}
 		v, err := DecodeJobEntry(e)
 		if err != nil || !v.Deleted || !v.EffectiveFrom.Before(before) {

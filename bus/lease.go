@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"carillon/job"
 )
@@ -29,10 +31,12 @@ type Lease struct {
 	Node string `json:"node"`
 	// Info is for people: the node's address and version.
 	Info json.RawMessage `json:"info,omitempty"`
+	// Token is the holder's own: a process that comes back to life must not take
+	// its successor of the same name for itself.
+	Token string `json:"token"`
 }
 
-// Held is a lease that this process holds. One goroutine at a time renews and
-// releases it; any may ask whether it is valid.
+// Held is a lease that this process holds. It is safe for concurrent use.
 //
 // A lease only avoids wasted work: what its holder does must be safe when another
 // believes to hold it too.
@@ -42,8 +46,10 @@ type Held struct {
 	key   string
 	value []byte
 	// Epoch grows with each holder of the key.
-	Epoch    uint64
-	revision uint64
+	Epoch uint64
+
+	mu       sync.Mutex
+	revision uint64 // 0: released
 	// until counts from before the request was sent. It is a time.Time, which has a
 	// monotonic reading: a wall clock that steps must not make a lease last longer.
 	until atomic.Value
@@ -60,7 +66,7 @@ func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*H
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
-	value, err := json.Marshal(Lease{Node: node, Info: extra})
+	value, err := json.Marshal(Lease{Node: node, Info: extra, Token: nuid.Next()})
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
@@ -87,6 +93,23 @@ func (h *Held) Until() time.Time { return h.until.Load().(time.Time) } //nolint:
 // has it, or it ended; anything else leaves it as it was, and Renew may be tried
 // again while it is valid.
 func (h *Held) Renew(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.revision == 0 {
+		return fmt.Errorf("%w: lease %s was released", job.ErrStale, h.key)
+	}
+	err := h.renewLocked(ctx)
+	if !isWrongLast(err) {
+		return err
+	}
+	// Perhaps an earlier renewal did arrive, though its answer did not.
+	if err := h.rereadLocked(ctx); err != nil {
+		return err
+	}
+	return h.renewLocked(ctx)
+}
+
+func (h *Held) renewLocked(ctx context.Context) error {
 	asked := time.Now()
 	// Update of the KV client would drop the TTL.
 	m := nats.NewMsg("$KV." + BucketLease + "." + h.key)
@@ -94,9 +117,6 @@ func (h *Held) Renew(ctx context.Context) error {
 	m.Header.Set("Nats-TTL", LeaseTTL.String())
 	m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(h.revision, 10))
 	ack, err := h.conn.JS.PublishMsg(ctx, m)
-	if isWrongLast(err) {
-		return h.reread(ctx)
-	}
 	if err != nil {
 		return fmt.Errorf("renew lease %s: %w", h.key, Unavailable(err))
 	}
@@ -105,9 +125,8 @@ func (h *Held) Renew(ctx context.Context) error {
 	return nil
 }
 
-// reread finds out whether the key has moved on because an earlier renewal did
-// arrive, though its answer did not.
-func (h *Held) reread(ctx context.Context) error {
+// rereadLocked takes in the lease's revision, if it is still ours.
+func (h *Held) rereadLocked(ctx context.Context) error {
 	e, err := h.kv.Get(ctx, h.key)
 	if err == nil && bytes.Equal(e.Value(), h.value) {
 		h.revision = e.Revision()
@@ -119,14 +138,31 @@ func (h *Held) reread(ctx context.Context) error {
 	return fmt.Errorf("read lease %s: %w", h.key, Unavailable(err))
 }
 
-// Release gives the lease back, so that others need not wait for its end. It does
-// nothing when somebody else holds it.
+// Release gives the lease back, so that others need not wait for its end. It is not
+// valid any more, even if that does not work out. Release does nothing when somebody
+// else holds the lease.
 func (h *Held) Release(ctx context.Context) error {
-	err := h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
-	if err == nil || isWrongLast(err) {
+	h.until.Store(time.Time{})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer func() { h.revision = 0 }()
+	err := h.deleteLocked(ctx)
+	if isWrongLast(err) {
+		if err = h.rereadLocked(ctx); err == nil {
+			err = h.deleteLocked(ctx)
+		}
+	}
+	if err == nil || isWrongLast(err) || errors.Is(err, job.ErrStale) {
 		return nil
 	}
 	return fmt.Errorf("release lease %s: %w", h.key, Unavailable(err))
+}
+
+func (h *Held) deleteLocked(ctx context.Context) error {
+	if h.revision == 0 {
+		return nil
+	}
+	return h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
 }
 
 // WatchLeases follows all leases: what there is, a nil entry, then every change.

@@ -94,7 +94,13 @@ func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stor
 	return nil
 }
 
-// readPage yields up to a thousand messages from sequence from on. It returns where
+// How much is read at once.
+const (
+	pageMessages = 1000
+	pageBytes    = 8 << 20
+)
+
+// readPage yields a page of messages from sequence from on. It returns where
 // the next page begins, and whether there is one.
 func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) (next uint64, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -105,27 +111,33 @@ func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64,
 		return 0, false, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":1000}`, from, filter)
+	// Bounded, so that a page of large messages does not flood the subscription.
+	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":%d,"max_bytes":%d}`, from, filter, pageMessages, pageBytes)
 	if err := c.NC.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
 		return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
 	}
-	for {
+	for last := uint64(0); ; {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
 			return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
 		}
 		switch status := m.Header.Get("Status"); status {
-		case "":
+		case "", "204": // a message, or the end of the page
 		case "404": // nothing on the subject from here on
 			return from, false, nil
-		case "204": // the end of the page
-			return from, headerUint(m, "Nats-Num-Pending") > 0, nil
 		default:
 			return 0, false, fmt.Errorf("%w: read %s of %s: %s %s", job.ErrUnavailable, filter, stream, status, m.Header.Get("Description"))
 		}
+		// Each message, and the end, names the one before it.
+		if headerUint(m, "Nats-Last-Sequence") != last {
+			return 0, false, fmt.Errorf("%w: read %s of %s: a message was lost on the way", job.ErrUnavailable, filter, stream)
+		}
+		if m.Header.Get("Status") == "204" {
+			return from, headerUint(m, "Nats-Num-Pending") > 0, nil
+		}
 		at, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
 		found := &Stored{Subject: m.Header.Get("Nats-Subject"), Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}
-		from = found.Seq + 1
+		last, from = found.Seq, found.Seq+1
 		if !yield(found) {
 			return from, false, nil
 		}

@@ -18,7 +18,7 @@ const (
 	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
-	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.<name> -> Lease
+	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 )
 
 // SubjectTrigger returns where triggers of a shard for a group go when whichever
