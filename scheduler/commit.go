@@ -95,7 +95,7 @@ func (s *Scheduler) resolve(ctx context.Context, batches []pending) (again, lost
 		switch {
 		case err != nil:
 			return append(again, batches[i:]...), lost, err
-		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Epoch == p.held().Epoch:
+		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Node == s.cfg.Node:
 			s.committed([]pending{p}, seq)
 		case seq == p.machine.CursorSeq():
 			again = append(again, p)

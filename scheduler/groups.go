@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -26,15 +25,13 @@ func (s *Scheduler) setupGroups(ctx context.Context) error {
 	known := map[string]bool{}
 	for {
 		var e jetstream.KeyValueEntry
-		var open bool
 		select {
 		case <-ctx.Done():
-			return nil
-		case e, open = <-groups.Updates():
-		case e, open = <-instances.Updates():
+		case e = <-groups.Updates():
+		case e = <-instances.Updates():
 		}
-		if !open {
-			return fmt.Errorf("%w: the watch of the groups ended", job.ErrUnavailable)
+		if ctx.Err() != nil {
+			return nil
 		}
 		if e != nil && e.Operation() == jetstream.KeyValuePut {
 			s.setupGroup(ctx, e, known)

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
 
 	"carillon/bus"
-	"carillon/job"
 )
 
 const (
@@ -22,8 +20,8 @@ const (
 	stopWait     = 2 * time.Second
 )
 
-// keepHouse does what need not be done in time, until ctx is done. The node that
-// holds the housekeeping role does what the cluster needs done once.
+// keepHouse does what need not be done in time, until ctx is done. What the cluster
+// needs done once, the owner of the first shard does: its lease elects it.
 func (s *Scheduler) keepHouse(ctx context.Context) error {
 	cron, err := gocron.NewScheduler(
 		gocron.WithLocation(time.UTC),
@@ -32,7 +30,6 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start housekeeping: %w", err)
 	}
-	role := &role{s: s}
 	for _, chore := range []struct {
 		name  string
 		every time.Duration
@@ -40,7 +37,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 	}{
 		{"write floors", floorEvery, s.writeFloors},
 		{"pass over events", floorEvery, s.skipEvents},
-		{"remove deleted jobs", tombstoneEvery, role.only(s.removeDeleted)},
+		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 	} {
 		_, err := cron.NewJob(
 			gocron.DurationJob(chore.every),
@@ -61,7 +58,6 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 	if err := cron.Shutdown(); err != nil {
 		return fmt.Errorf("stop housekeeping: %w", err)
 	}
-	role.release(ctx)
 	return nil
 }
 
@@ -103,44 +99,8 @@ func (s *Scheduler) skipEvents(ctx context.Context) error {
 
 // removeDeleted removes the versions of jobs that were deleted long ago.
 func (s *Scheduler) removeDeleted(ctx context.Context) error {
+	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+		return nil // another node does it; if two did, it would do no harm
+	}
 	return s.conn.RemoveDeletedJobs(ctx, time.Now().Add(-tombstoneAge))
-}
-
-// role is a lease on what one node does for all.
-type role struct {
-	s    *Scheduler
-	mu   sync.Mutex
-	held *bus.Held
-}
-
-// only returns do, made to do nothing on all nodes but one. The role is held for as
-// long as a chore takes; the lease's TTL keeps the others from following at once.
-func (r *role) only(do func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		held, err := r.s.conn.AcquireLease(ctx, "role.housekeeping", r.s.cfg.Node, nil)
-		if errors.Is(err, job.ErrConflict) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r.held = held
-		return do(ctx)
-	}
-}
-
-// release gives the role back.
-func (r *role) release(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.held == nil || !r.held.Valid(time.Now()) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if err := r.held.Release(ctx); err != nil {
-		r.s.log.Warn("housekeeping role not released", "error", err)
-	}
 }

@@ -38,21 +38,26 @@ func newLane(s *Scheduler) *lane {
 }
 
 // run serves the lane's shards until ctx is done.
-func (l *lane) run(ctx context.Context) error {
+func (l *lane) run(ctx context.Context) {
 	defer close(l.stopped)
 	nap := time.NewTimer(0)
 	defer nap.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return nil
 		case f := <-l.inbox:
 			f()
-			l.drain()
 		case <-nap.C:
 		}
+		// Also between two batches of a long catching up: a request, or a shard's
+		// hand-over, need not wait for its end.
+		l.drain()
 		l.step(ctx)
 		nap.Reset(l.nap(time.Now()))
+	}
+	l.drain()
+	for _, o := range slices.Clone(l.shards) {
+		l.remove(o)
 	}
 }
 
@@ -90,26 +95,24 @@ func (l *lane) nap(now time.Time) time.Duration {
 	return wake.Sub(now)
 }
 
-// step decides and commits what is due by now.
+// step decides what is due by now, and commits as much of it as one batch holds.
 func (l *lane) step(ctx context.Context) {
-	for ctx.Err() == nil {
-		batches := l.collect(time.Now())
-		if len(batches) == 0 {
-			return
-		}
-		lost, err := l.s.commit(ctx, batches)
-		if err != nil {
-			return // the node stops; its successors find out what was stored
-		}
-		for _, p := range lost {
-			p.lose("another owner has committed, or the lease ended", nil)
-			l.remove(p.ownership)
-		}
-		for _, p := range batches {
-			if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
-				p.answer(p.batch.Runs)
-				l.tidy(ctx, p.ownership)
-			}
+	if ctx.Err() != nil {
+		return
+	}
+	batches := l.collect(time.Now())
+	lost, err := l.s.commit(ctx, batches)
+	if err != nil {
+		return // the lane stops; successors find out what was stored
+	}
+	for _, p := range lost {
+		p.lose("another owner has committed, or the lease ended", nil)
+		l.remove(p.ownership)
+	}
+	for _, p := range batches {
+		if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
+			p.answer(p.batch.Runs)
+			p.tidy()
 		}
 	}
 }
@@ -159,30 +162,16 @@ func (o *ownership) watchNeeds() {
 	}
 }
 
-// tidy deletes deferred items that have had their effect.
-func (l *lane) tidy(ctx context.Context, o *ownership) {
-	seqs := o.machine.Released()
-	if len(seqs) == 0 || o.deleting {
-		return
+// tidy has deferred items deleted that have had their effect.
+func (o *ownership) tidy() {
+	if seqs := o.machine.Released(); len(seqs) > 0 && !o.deleting {
+		o.deleting = true
+		o.released <- slices.Clone(seqs) // there is room for one, and one at a time
 	}
-	o.deleting = true
-	seqs = slices.Clone(seqs)
-	o.background.Go(func() {
-		deleted := map[uint64]bool{}
-		for _, seq := range seqs {
-			if err := l.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
-				break // the cursor lists the rest; it is tried again after the next commit
-			}
-			deleted[seq] = true
-		}
-		l.post(ctx, func() {
-			o.deleting = false
-			o.machine.Deleted(deleted)
-		})
-	})
 }
 
-// adopt gives a shard's machine to the lane. It returns false when ctx is done.
+// adopt gives a shard's machine to the lane. It returns false when ctx is done; the
+// lane may have the machine all the same, until abandon.
 func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 	return l.call(ctx, func() {
 		l.s.terms.apply(o.machine)
@@ -192,18 +181,11 @@ func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 	})
 }
 
-// abandon takes a shard's machine from the lane, and waits until that is done.
-func (l *lane) abandon(o *ownership) {
-	done := make(chan struct{})
-	select {
-	case l.inbox <- func() { l.remove(o); close(done) }:
-		select {
-		case <-done:
-		case <-l.stopped:
-		}
-	case <-l.stopped:
-	}
-	o.background.Wait()
+// abandon takes a shard's machine from the lane, if that has it, and waits until that
+// is done.
+func (l *lane) abandon(ctx context.Context, o *ownership) {
+	// The shard's context is done; the lane has an end of its own.
+	l.call(context.WithoutCancel(ctx), func() { l.remove(o) })
 }
 
 // remove forgets a shard. Askers for runs that were not committed hear so.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -31,11 +30,19 @@ type members struct {
 	slots  chan struct{}  // bounds takeovers under way
 }
 
-// takeovers is how many shards a node takes over at once: each reads all its jobs.
-const takeovers = 8
+const (
+	// takeovers is how many shards a node takes over at once: each reads all its jobs.
+	takeovers = 8
+	// failurePause is how long a node leaves a shard alone that it could not take over
+	// or has lost, so that what is wrong for good is not tried without end.
+	failurePause = time.Second
+	// leaveWait is how long a stopping node waits for batches under way.
+	leaveWait = 2 * time.Second
+)
 
-// holdShards holds what is the node's, until ctx is done; then it lets go of it.
-func (s *Scheduler) holdShards(ctx context.Context) error {
+// holdShards holds what is the node's, until ctx is done; then it lets go of it,
+// with the help of stopLanes should that take long.
+func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) error {
 	m := &members{s: s, nodes: map[string]bool{}, owners: map[int]string{}, slots: make(chan struct{}, takeovers)}
 	watch, err := s.conn.WatchLeases(ctx)
 	if err != nil {
@@ -46,31 +53,30 @@ func (s *Scheduler) holdShards(ctx context.Context) error {
 	renew := time.NewTicker(bus.LeaseRenew)
 	defer renew.Stop()
 	known := false // what there is has been told
-	for {
+	for ctx.Err() == nil {
+		news := true
 		select {
 		case <-ctx.Done():
-			m.leave(ctx)
-			return nil
-		case e, open := <-watch.Updates():
-			if !open {
-				return fmt.Errorf("%w: the watch of the leases ended", job.ErrUnavailable)
-			}
-			if e == nil {
-				known = true
+		case e := <-watch.Updates():
+			if e != nil {
+				news = m.note(e)
 			} else {
-				m.note(e)
+				known = true
 			}
 		case <-renew.C:
 			m.renew(ctx)
 		}
-		if known {
+		if known && news && ctx.Err() == nil {
 			m.assign(ctx)
 		}
 	}
+	m.leave(ctx, stopLanes)
+	return nil
 }
 
-// note takes in a change of the LEASE bucket.
-func (m *members) note(e jetstream.KeyValueEntry) {
+// note takes in a change of the LEASE bucket. It reports whether that was news, and
+// no mere renewal.
+func (m *members) note(e jetstream.KeyValueEntry) bool {
 	holder := ""
 	if e.Operation() == jetstream.KeyValuePut {
 		var l bus.Lease
@@ -81,22 +87,27 @@ func (m *members) note(e jetstream.KeyValueEntry) {
 	kind, rest, _ := strings.Cut(e.Key(), ".")
 	switch kind {
 	case "node":
+		was := m.nodes[rest]
 		if holder != "" {
 			m.nodes[rest] = true
 		} else {
 			delete(m.nodes, rest)
 		}
+		return was != (holder != "")
 	case "shard":
 		n, err := strconv.Atoi(rest)
 		if err != nil {
-			return
+			return false
 		}
+		was := m.owners[n]
 		if holder != "" {
 			m.owners[n] = holder
 		} else {
 			delete(m.owners, n)
 		}
+		return was != holder
 	}
+	return false
 }
 
 // renew keeps the node's lease and those on its shards.
@@ -169,18 +180,30 @@ func (m *members) assign(ctx context.Context) {
 
 // own begins to own a shard.
 func (m *members) own(ctx context.Context, shard int) {
-	ctx, cancel := context.WithCancel(ctx)
-	o := &ownership{s: m.s, shard: shard, lane: m.s.lanes[shard%len(m.s.lanes)], cancel: cancel, needEvents: make(chan struct{})}
+	owning, cancel := context.WithCancel(ctx)
+	o := newOwnership(m.s, shard, cancel)
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {
 		defer cancel()
 		defer m.s.setOwnership(shard, nil)
-		o.run(ctx, m.slots)
+		if o.run(owning, m.slots) {
+			return
+		}
+		pause := time.NewTimer(failurePause)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+		}
 	})
 }
 
 // leave waits until all shards are given back, then gives up the node's name.
-func (m *members) leave(ctx context.Context) {
+func (m *members) leave(ctx context.Context, stopLanes func()) {
+	// JetStream may be away, and a lane would repeat its batch for as long as it
+	// believes in a lease.
+	patience := time.AfterFunc(leaveWait, stopLanes)
+	defer patience.Stop()
 	m.wg.Wait()
 	if m.self == nil {
 		return

@@ -24,17 +24,25 @@ type ownership struct {
 	lane   *lane
 	cancel context.CancelFunc
 
-	lease atomic.Pointer[bus.Held] // nil until acquired
-	ready atomic.Bool              // its machine is in the lane
+	lease  atomic.Pointer[bus.Held] // nil unless held
+	ready  atomic.Bool              // its machine is in the lane
+	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 
-	// Of the lane's goroutine:
-	machine    *shard.Machine
-	waiting    map[job.RunID]*waiter // askers for runs that are not committed yet
-	following  bool                  // needEvents is closed
-	needEvents chan struct{}
-	deleting   bool // deferred items are being deleted
+	needEvents chan struct{} // closed when the machine needs events
+	released   chan []uint64 // deferred items to delete
 
-	background sync.WaitGroup // of what the shard has going beside its lane
+	// Of the goroutine that takes over, then of the lane's:
+	machine   *shard.Machine
+	waiting   map[job.RunID]*waiter // askers for runs that are not committed yet
+	following bool                  // needEvents is closed
+	deleting  bool                  // deferred items are being deleted
+}
+
+func newOwnership(s *Scheduler, shard int, cancel context.CancelFunc) *ownership {
+	return &ownership{
+		s: s, shard: shard, lane: s.lanes[shard%len(s.lanes)], cancel: cancel,
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), waiting: map[job.RunID]*waiter{},
+	}
 }
 
 // held returns the lease, or nil.
@@ -46,34 +54,35 @@ func (o *ownership) valid(now time.Time) bool {
 	return h != nil && h.Valid(now)
 }
 
-// lose ends the ownership because somebody else has the shard, or may have.
+// lose ends the ownership because somebody else has the shard, or may have. Several
+// may notice.
 func (o *ownership) lose(why string, err error) {
+	if o.held() == nil || o.failed.Swap(true) {
+		return
+	}
 	o.s.log.Warn("shard lost", "shard", o.shard, "reason", why, "error", err)
 	o.s.metrics.lost.Inc()
 	o.cancel()
 }
 
 // run acquires the shard, takes it over, serves it until ctx is done, and gives it
-// back. slots bounds how many are taken over at once.
-func (o *ownership) run(ctx context.Context, slots chan struct{}) {
+// back. slots bounds how many are taken over at once. It returns false when something
+// went wrong with the shard.
+func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
-		return
+		return true
 	}
-	free := func() {
-		if slots != nil {
-			<-slots
-			slots = nil
-		}
-	}
+	free := sync.OnceFunc(func() { <-slots })
 	defer free()
 	held, err := o.s.conn.AcquireLease(ctx, fmt.Sprintf("shard.%d", o.shard), o.s.cfg.Node, nil)
 	if err != nil {
-		if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
-			o.s.log.Warn("shard not acquired", "shard", o.shard, "error", err)
+		if errors.Is(err, job.ErrConflict) || ctx.Err() != nil {
+			return true // somebody was faster
 		}
-		return
+		o.s.log.Warn("shard not acquired", "shard", o.shard, "error", err)
+		return false
 	}
 	o.lease.Store(held)
 	defer o.release(ctx)
@@ -82,29 +91,31 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) {
 	if err != nil {
 		if ctx.Err() == nil {
 			o.s.log.Warn("shard not taken over", "shard", o.shard, "error", err)
+			o.failed.Store(true)
 		}
-		return
+		return !o.failed.Load()
 	}
 	defer func() { _ = watch.Stop() }()
-	if !o.lane.adopt(ctx, o) {
-		return
+	defer o.lane.abandon(ctx, o)
+	if o.s.terms.await(ctx) && o.lane.adopt(ctx, o) {
+		free()
+		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
+		o.s.log.Info("shard owned", "shard", o.shard, "epoch", held.Epoch)
+		o.serve(ctx, watch)
 	}
-	defer o.lane.abandon(o)
-	free()
-	o.s.metrics.takeover.Observe(time.Since(began).Seconds())
-	o.s.log.Info("shard owned", "shard", o.shard, "epoch", held.Epoch)
-	o.serve(ctx, watch)
+	return !o.failed.Load()
 }
 
 // release gives the lease back, so that the next owner need not wait for its end.
 func (o *ownership) release(ctx context.Context) {
-	if !o.valid(time.Now()) {
+	held := o.lease.Swap(nil)
+	if !held.Valid(time.Now()) {
 		return
 	}
 	// The ownership's context is done, but the next owner waits for this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := o.held().Release(ctx); err != nil {
+	if err := held.Release(ctx); err != nil {
 		o.s.log.Warn("shard lease not released", "shard", o.shard, "error", err)
 		return
 	}
@@ -116,6 +127,7 @@ func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.feedJobs(ctx, watch) })
 	g.Go(func() error { return o.feedEvents(ctx) })
+	g.Go(func() error { return o.deleteReleased(ctx) })
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)
@@ -128,14 +140,10 @@ func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) er
 		select {
 		case <-ctx.Done():
 			return nil
-		case e, open := <-watch.Updates():
-			if !open {
-				return fmt.Errorf("%w: the watch of the jobs ended", job.ErrUnavailable)
+		case e := <-watch.Updates():
+			if e != nil {
+				o.lane.post(ctx, func() { o.putEntry(e) })
 			}
-			if e == nil {
-				continue
-			}
-			o.lane.post(ctx, func() { o.putEntry(e) })
 		}
 	}
 }
@@ -158,6 +166,30 @@ func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
 		// jobs go on.
 		o.s.log.Error("job version unusable", "key", e.Key(), "error", err)
 		o.s.metrics.unusable.Inc()
+	}
+}
+
+// deleteReleased deletes deferred items that have had their effect. Those for which
+// that does not work out stay listed in the cursor, and are tried again after the
+// next commit.
+func (o *ownership) deleteReleased(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case seqs := <-o.released:
+			deleted := map[uint64]bool{}
+			for _, seq := range seqs {
+				if err := o.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
+					break
+				}
+				deleted[seq] = true
+			}
+			o.lane.post(ctx, func() {
+				o.deleting = false
+				o.machine.Deleted(deleted)
+			})
+		}
 	}
 }
 

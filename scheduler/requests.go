@@ -6,10 +6,15 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
 	"carillon/job"
 )
+
+// maxCancels is how many runs of a shard are cancelled at once: each asks all the
+// group's instances, and waits for answers.
+const maxCancels = 32
 
 // waiter is somebody who asked for a run and waits for its commit.
 type waiter struct {
@@ -33,18 +38,33 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("subscribe to requests: %w", bus.Unavailable(err))
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	for {
+	var cancels errgroup.Group
+	cancels.SetLimit(maxCancels)
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return nil
 		case m := <-requests:
-			o.serveRequest(ctx, m)
+			o.serveRequest(ctx, m, &cancels)
+		}
+	}
+	_ = sub.Unsubscribe()
+	_ = cancels.Wait()
+	for { // what came meanwhile need not wait for an answer in vain
+		select {
+		case m := <-requests:
+			o.refuse(m, o.gone())
+		default:
+			return nil
 		}
 	}
 }
 
-func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg) {
+// gone is the answer to requests that come when the shard is being handed over.
+func (o *ownership) gone() error {
+	return fmt.Errorf("%w: shard %d is changing hands", job.ErrUnavailable, o.shard)
+}
+
+func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg, cancels *errgroup.Group) {
 	switch m.Subject {
 	case bus.SubjectCommand(o.shard, "trigger"):
 		var r bus.TriggerRequest
@@ -52,17 +72,22 @@ func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg) {
 			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no trigger request: %v", err)})
 			return
 		}
-		o.lane.post(ctx, func() { o.submit(m, r) })
+		if !o.lane.post(ctx, func() { o.submit(m, r) }) {
+			o.refuse(m, o.gone())
+		}
 	case bus.SubjectCommand(o.shard, "cancel"):
 		var r bus.CancelRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no cancel request: %v", err)})
 			return
 		}
-		o.background.Go(func() {
+		if !cancels.TryGo(func() error {
 			reply, err := o.cancelRun(ctx, r)
 			o.respond(m, reply, err)
-		})
+			return nil
+		}) {
+			o.refuse(m, fmt.Errorf("%w: shard %d is cancelling %d runs already", job.ErrUnavailable, o.shard, maxCancels))
+		}
 	default:
 		o.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger or cancel", m.Subject)})
 	}
@@ -78,6 +103,10 @@ func (o *ownership) respond(m *nats.Msg, value any, err error) {
 
 // submit gives a request to the machine. The asker hears when the run is committed.
 func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
+	if !o.ready.Load() {
+		o.refuse(m, o.gone()) // the shard was lost since the request came
+		return
+	}
 	if w := o.waiting[r.RunID]; w != nil {
 		w.msgs = append(w.msgs, m) // asked again before the first was answered
 		return
@@ -86,9 +115,6 @@ func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
 	if err != nil || done {
 		o.respond(m, bus.TriggerReply{RunID: r.RunID, Version: version}, err)
 		return
-	}
-	if o.waiting == nil {
-		o.waiting = map[job.RunID]*waiter{}
 	}
 	o.waiting[r.RunID] = &waiter{o: o, msgs: []*nats.Msg{m}, version: version}
 }

@@ -129,13 +129,25 @@ func (s *Scheduler) Owned() int {
 // on at once. It returns nil after an orderly stop; every goroutine that it started
 // has returned by then.
 func (s *Scheduler) Run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.terms.follow(ctx) })
-	g.Go(func() error { return s.holdShards(ctx) })
-	g.Go(func() error { return s.setupGroups(ctx) })
-	g.Go(func() error { return s.keepHouse(ctx) })
+	// Lanes work on until the shards are given back: whoever waits for a batch under
+	// way, an asker or the next owner, is served best by its end.
+	working, stopLanes := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLanes()
+	g, gctx := errgroup.WithContext(ctx)
 	for _, l := range s.lanes {
-		g.Go(func() error { return l.run(ctx) })
+		g.Go(func() error { l.run(working); return nil })
 	}
-	return g.Wait()
+	g.Go(func() error { return s.terms.follow(gctx) })
+	g.Go(func() error { return s.setupGroups(gctx) })
+	g.Go(func() error { return s.keepHouse(gctx) })
+	g.Go(func() error {
+		defer stopLanes()
+		return s.holdShards(gctx, stopLanes)
+	})
+	err := g.Wait()
+	if err != nil && ctx.Err() != nil {
+		s.log.Debug("stopped while starting", "error", err)
+		return nil
+	}
+	return err
 }

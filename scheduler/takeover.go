@@ -98,8 +98,7 @@ func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error 
 			return context.Cause(ctx)
 		case e, open := <-watch.Updates():
 			switch {
-			case !open:
-				return fmt.Errorf("%w: the watch of the jobs ended", job.ErrUnavailable)
+			case !open: // so ctx is done
 			case e == nil:
 				loaded = true
 			default:

@@ -2,11 +2,9 @@ package scheduler
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
 	"carillon/job"
@@ -38,37 +36,37 @@ func (t *terms) follow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = holds.Stop() }()
-	var started sync.WaitGroup
+	var started, watches sync.WaitGroup
 	started.Add(2)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return t.watch(ctx, calendars, started.Done, t.putCalendar) })
-	g.Go(func() error { return t.watch(ctx, holds, started.Done, t.putHold) })
-	g.Go(func() error {
-		started.Wait()
-		close(t.ready)
-		return nil
-	})
-	return g.Wait()
+	watches.Go(func() { t.watch(ctx, calendars, started.Done, t.putCalendar) })
+	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putHold) })
+	started.Wait()
+	close(t.ready)
+	watches.Wait()
+	return nil
+}
+
+// await waits until what was stored when the node started is known: a shard that
+// fires earlier would fire what a calendar excludes. It returns false when ctx is done.
+func (t *terms) await(ctx context.Context) bool {
+	select {
+	case <-t.ready:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 // watch calls put with each entry, and started once: when all that was stored before
 // has been put, or the watch ended before that.
-func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) error {
+func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) {
 	start := sync.OnceFunc(started)
 	defer start()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case e, open := <-w.Updates():
-			switch {
-			case !open:
-				return fmt.Errorf("%w: the watch of calendars and the switch ended", job.ErrUnavailable)
-			case e == nil:
-				start()
-			case e.Operation() == jetstream.KeyValuePut:
-				put(ctx, e)
-			}
+	for e := range w.Updates() { // until ctx is done
+		switch {
+		case e == nil:
+			start()
+		case e.Operation() == jetstream.KeyValuePut:
+			put(ctx, e)
 		}
 	}
 }

@@ -172,4 +172,3 @@ func (w *world) wantDecided(want ...string) {
 		w.t.Errorf("a run was triggered twice: %v", ids)
 	}
 }
-
