@@ -34,7 +34,9 @@ func newCancelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := client.Read[client.CancelAccepted](api.CancelRun(cmd.Context(), string(id), nil, client.CancelRequest{Reason: reason}))
+			a, err := soon(cmd.Context(), id, func() (client.CancelAccepted, error) {
+				return client.Read[client.CancelAccepted](api.CancelRun(cmd.Context(), string(id), nil, client.CancelRequest{Reason: reason}))
+			})
 			if err == nil {
 				answers = append(answers, a)
 			}

@@ -144,6 +144,7 @@ func drawRun(t *table, run client.RunDetail) {
 		if a.ExitCode != nil {
 			t.row("exit code", strconv.Itoa(*a.ExitCode))
 		}
+		a.Attempt = 0 // the heading says it
 		if note := runNote(a); note != "" {
 			t.row("note", cell(note, 300))
 		}

@@ -201,7 +201,9 @@ func newGetRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		run, err := client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+		run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
+			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+		})
 		if err != nil {
 			return err
 		}

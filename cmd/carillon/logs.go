@@ -98,7 +98,7 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 		}
 		from.Attempt, from.After = attempt, last
 	}
-	end, err := api.Tail(ctx, id, from, p.print)
+	end, err := soon(ctx, id, func() (client.LogEnd, error) { return api.Tail(ctx, id, from, p.print) })
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,9 @@ func printStored(ctx context.Context, api *client.API, id job.RunID, o logOption
 		params.Tail, params.Limit = new(true), &o.tail
 	}
 	for {
-		page, err := client.Read[client.LogPage](api.GetLogs(ctx, string(id), &params))
+		page, err := soon(ctx, id, func() (client.LogPage, error) {
+			return client.Read[client.LogPage](api.GetLogs(ctx, string(id), &params))
+		})
 		if err != nil {
 			return 0, 0, err
 		}

@@ -100,8 +100,40 @@ func (r *remote) awaitRun(cmd *cobra.Command, api *client.API, run client.RunAcc
 	if err != nil {
 		return fmt.Errorf("wait for run %s: %w", run.RunID, err)
 	}
+	if err := untilStored(cmd.Context(), api, end); err != nil {
+		return err
+	}
 	err = r.output.show(cmd.OutOrStdout(), end.Run, func(t *table) { t.line(ending(end.Run)) })
 	return errors.Join(err, runOutcome(end.Run.Status))
+}
+
+// untilStored waits until the history has a run's end and its log, of which a tail
+// hears earlier: who waited for a run shall find it with the next command. It does not
+// wait for long, and what keeps the history away is no matter here.
+func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error {
+	for deadline := time.Now().Add(history); time.Now().Before(deadline); {
+		if isStored(ctx, api, end) {
+			return nil
+		}
+		if err := client.Pause(ctx, historyLook); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isStored(ctx context.Context, api *client.API, end client.LogEnd) bool {
+	id := string(end.Run.RunID)
+	run, err := client.Read[client.RunDetail](api.GetRun(ctx, id))
+	if err != nil || !run.Status.Final() {
+		return false
+	}
+	lines := int64(run.Attempts[0].LogLines)
+	if lines == 0 || end.Missing > 0 {
+		return true
+	}
+	page, err := client.Read[client.LogPage](api.GetLogs(ctx, id, &client.GetLogsParams{Tail: new(true), Limit: new(1)}))
+	return err == nil && len(page.Items) == 1 && page.Items[0].Seq >= lines
 }
 
 // ending tells how a run ended, in one line.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -10,48 +11,48 @@ import (
 	"carillon/job"
 )
 
-// table is text in columns. A row of a single cell stands for itself, across them.
+// table is text in columns. A row of a single cell is a line across them.
 type table struct {
 	rows [][]string
 }
 
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// line adds a line across the columns.
+// line adds a line across the columns. An empty one ends them: what comes after it has
+// columns of its own.
 func (t *table) line(text string) { t.row(text) }
 
-// write pads the columns. Those between two lines across are one table.
 func (t *table) write(w io.Writer) error {
 	var b strings.Builder
-	for len(t.rows) > 0 {
-		n := 1
-		if len(t.rows[0]) > 1 {
-			for n < len(t.rows) && len(t.rows[n]) > 1 {
-				n++
-			}
+	for rest := t.rows; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(row []string) bool { return len(row) == 1 && row[0] == "" }) + 1
+		if n == 0 {
+			n = len(rest)
 		}
-		writeBlock(&b, t.rows[:n])
-		t.rows = t.rows[n:]
+		writeColumns(&b, rest[:n])
+		rest = rest[n:]
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func writeBlock(b *strings.Builder, rows [][]string) {
+func writeColumns(b *strings.Builder, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			if len(row) > 1 {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			}
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
 			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
