@@ -1,0 +1,320 @@
+package bus_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files with what is encoded now")
+
+var (
+	noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	run  = job.FireRunID("billing/nightly", noon.UnixMilli(), job.CauseSchedule)
+)
+
+func trigger() *bus.Trigger {
+	return &bus.Trigger{
+		RunID: run, Job: "billing/nightly", Version: 3, Shard: 17, Attempt: 1, Cause: job.CauseSchedule,
+		FireTime: noon, CommittedAt: noon.Add(7 * time.Millisecond),
+		TriggerBody: bus.TriggerBody{
+			Delivery: job.AtMostOnce, Timeout: job.Duration(90 * time.Second),
+			Task:   job.Task{Command: []string{"report", "--day", "<today>"}, Dir: "/srv", Env: map[string]string{"A": "1", "B": "ü"}, Stdin: "x\n"},
+			Params: json.RawMessage(`{"n":1,"text":"é"}`),
+		},
+	}
+}
+
+func event(kind bus.EventKind) *bus.Event {
+	e := bus.EventOf(trigger(), kind, noon.Add(2*time.Second))
+	e.Instance, e.Delivery = "worker-1", 2
+	switch kind {
+	case bus.EventStarted:
+		e.StartedAt = noon.Add(time.Second)
+	case bus.EventProgress:
+		e.Percent, e.Text = 42.5, "half way"
+	case bus.EventFinished:
+		code := 0
+		e.StartedAt, e.FinishedAt = noon.Add(time.Second), noon.Add(2*time.Second)
+		e.Status, e.ExitCode, e.Message, e.Result, e.LogLines = job.StatusSucceeded, &code, "well done", json.RawMessage(`[1]`), 12
+	}
+	return e
+}
+
+// golden compares what a message is encoded as with the file that readers in other
+// languages are tested against, and what the file decodes to with the message.
+func golden[T any](t *testing.T, file string, encoded []byte, value *T, decode func([]byte) (*T, error)) {
+	t.Helper()
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, encoded, "", "  "); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	pretty.WriteByte('\n')
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, pretty.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), pretty.String()); diff != "" {
+		t.Errorf("%s (-file +now):\n%s", file, diff)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(compact.Bytes())
+	if err != nil {
+		t.Fatalf("decode %s: %v", file, err)
+	}
+	if diff := cmp.Diff(value, got); diff != "" {
+		t.Errorf("%s decoded (-want +got):\n%s", file, diff)
+	}
+}
+
+// body returns the data of a message, whose subject and kind must be as given.
+func body(t *testing.T, subject, kind string) func(*nats.Msg, error) []byte {
+	t.Helper()
+	return func(m *nats.Msg, err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Subject != subject || m.Header.Get(bus.HeaderMessage) != kind {
+			t.Errorf("message %q on %q; want %q on %q", m.Header.Get(bus.HeaderMessage), m.Subject, kind, subject)
+		}
+		return m.Data
+	}
+}
+
+func plain[T any](data []byte) (*T, error) {
+	v := new(T)
+	return v, json.Unmarshal(data, v)
+}
+
+func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
+	full := trigger()
+	text, err := full.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "trigger.json", bus.AppendTrigger(nil, full, text), full, func(data []byte) (*bus.Trigger, error) { return bus.DecodeTrigger(nil, data) })
+
+	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventFinished} {
+		e := event(kind)
+		e.Shard = e.Job.Shard(64)
+		subject := bus.SubjectEvent(e.Shard, "billing")
+		golden(t, "event-"+string(kind)+".json", body(t, subject, bus.MessageEvent)(e.Msg()), e, func(data []byte) (*bus.Event, error) {
+			return bus.DecodeEvent(subject, nil, data, 64)
+		})
+	}
+
+	cursor := &bus.Cursor{
+		Shard: 17, Epoch: 5, Node: "node-1", Commit: "5.9", Done: noon, EventSeq: 99, Released: []uint64{3, 8},
+		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"},
+	}
+	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) })
+
+	delay := &bus.Deferred{Kind: bus.DeferredDelay, Job: "billing/nightly", Since: noon}
+	end := &bus.Deferred{Kind: bus.DeferredEnd, Job: "billing/nightly", RunID: run}
+	decodeDeferred := func(data []byte) (*bus.Deferred, error) { return bus.DecodeDeferred(nil, data) }
+	golden(t, "deferred-delay.json", body(t, "defer.17", bus.MessageDeferred)(delay.Msg(17)), delay, decodeDeferred)
+	golden(t, "deferred-end.json", body(t, "defer.17", bus.MessageDeferred)(end.Msg(17)), end, decodeDeferred)
+
+	record := &bus.Record{
+		Shard: 17, Epoch: 5, Commit: "5.9", Node: "node-1", At: noon.Add(7 * time.Millisecond),
+		Outcomes: []bus.Outcome{
+			{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{"billing/nightly@3", "billing/weekly@1"}},
+			{Status: job.StatusMissed, Cause: job.CauseSchedule, Reason: "noticed too late", FireTime: noon.Add(-time.Hour), Until: noon.Add(-time.Minute), Count: 60, Jobs: []string{"billing/often@2"}},
+			{Status: job.StatusPending, Cause: job.CauseManual, FireTime: noon, Jobs: []string{"billing/nightly@3"}, RunIDs: []job.RunID{run}, By: "ada"},
+		},
+	}
+	golden(t, "record.json", body(t, "rec.17", bus.MessageRecord)(record.Msg()), record, func(data []byte) (*bus.Record, error) { return bus.DecodeRecord(nil, data) })
+
+	log := &bus.Log{
+		RunID: run, Job: "billing/nightly", Attempt: 1, Instance: "worker-1",
+		Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "hällo"}, {Seq: 2, At: noon, Level: bus.LevelError, Output: bus.OutputSystem}},
+	}
+	golden(t, "log.json", body(t, "log.billing."+string(run), bus.MessageLog)(log.Msg()), log, func(data []byte) (*bus.Log, error) {
+		return bus.DecodeLog("log.billing", nil, data)
+	})
+
+	request := &bus.TriggerRequest{RunID: run, Job: "billing/nightly", Cause: job.CauseAPI, Params: json.RawMessage(`{"n":2}`), By: "ada"}
+	asJSON := func(v any) []byte {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	golden(t, "trigger-request.json", asJSON(request), request, plain[bus.TriggerRequest])
+	reply := &bus.TriggerReply{RunID: run, Version: 3}
+	golden(t, "trigger-reply.json", asJSON(reply), reply, plain[bus.TriggerReply])
+	cancel := &bus.CancelRequest{RunID: run, Job: "billing/nightly", By: "ada", Reason: "wrong day"}
+	golden(t, "cancel-request.json", asJSON(cancel), cancel, plain[bus.CancelRequest])
+	kill := &bus.KillRequest{RunID: run, By: "ada", Reason: "wrong day"}
+	golden(t, "kill-request.json", asJSON(kill), kill, plain[bus.KillRequest])
+	hold := &bus.Hold{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
+	golden(t, "hold.json", asJSON(hold), hold, plain[bus.Hold])
+	instance := &bus.Instance{
+		Group: "billing", Instance: "worker-1", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"},
+		Slots: 8, Running: 1, Version: "1.2.3", SDK: "carillon-go/0.1.0", Host: "host", PID: 7, StartedAt: noon, At: noon,
+	}
+	golden(t, "instance.json", asJSON(instance), instance, plain[bus.Instance])
+}
+
+func TestAppendTriggerIsWhatJSONMarshalWrites(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	texts := []string{"", "true", "a \"b\" \\ <c> & \u2028\n\x00é", strings.Repeat("x", 999)}
+	text := func() string { return texts[rng.IntN(len(texts))] }
+	for range 2000 {
+		at := noon.Add(time.Duration(rng.Int64N(1e15)))
+		at = at.Truncate([]time.Duration{time.Second, 100 * time.Millisecond, time.Millisecond}[rng.IntN(3)])
+		tr := &bus.Trigger{
+			RunID: job.NewRunID(at), Job: job.Name("g/" + string(rune('a'+rng.IntN(26)))), Version: rng.IntN(1 << 30), Shard: rng.IntN(64),
+			Attempt: 1 + rng.IntN(3), Cause: job.Causes[rng.IntN(len(job.Causes))], FireTime: at, CommittedAt: at.Add(time.Duration(rng.IntN(9)) * time.Millisecond),
+			TriggerBody: bus.TriggerBody{Task: job.Task{Handler: text(), Shell: text(), Dir: text()}},
+		}
+		if rng.IntN(2) == 0 {
+			tr.Delivery, tr.Timeout = job.AtLeastOnce, job.Duration(rng.Int64N(1e12))
+			tr.Task.Command, tr.Task.Env = []string{text(), text()}, map[string]string{"A": text()}
+			tr.Params = json.RawMessage(`{"a":[1,2,{"b":null}]}`)
+		}
+		encoded, err := tr.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bus.AppendTrigger([]byte("before"), tr, encoded); string(got) != "before"+string(want) {
+			t.Fatalf("appended\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
+	shard := job.Name("billing/nightly").Shard(64)
+	subject := bus.SubjectEvent(shard, "billing")
+	refused := func(field string, change func(e *bus.Event)) {
+		t.Helper()
+		e := event(bus.EventFinished)
+		e.Shard = shard
+		change(e)
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = bus.DecodeEvent(subject, nil, data, 64)
+		if p := job.Problems(err); len(p) != 1 || p[0].Field != field {
+			t.Errorf("%v; want a problem of %s", err, field)
+		}
+	}
+	refused("run_id", func(e *bus.Event) { e.RunID = "x" })
+	refused("job", func(e *bus.Event) { e.Job = "nightly" })
+	refused("job", func(e *bus.Event) { e.Job = "payroll/nightly" }) // another group's
+	refused("shard", func(e *bus.Event) { e.Shard++ })
+	refused("shard", func(e *bus.Event) { e.Job = "billing/other" }) // of another shard
+	refused("attempt", func(e *bus.Event) { e.Attempt = 0 })
+	refused("fire_time", func(e *bus.Event) { e.FireTime = time.Time{} })
+	refused("kind", func(e *bus.Event) { e.Kind = "ended" })
+	for _, status := range []job.Status{"", "done", job.StatusPending, job.StatusRunning, job.StatusSkipped, job.StatusMissed} {
+		refused("status", func(e *bus.Event) { e.Status = status })
+	}
+	e := event(bus.EventFinished)
+	e.Shard = shard
+	data, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"", "evt", "evt.x.billing", "evt.1", "log.1.billing"} {
+		if _, err := bus.DecodeEvent(bad, nil, data, 64); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("on %q: %v", bad, err)
+		}
+	}
+	if _, err := bus.DecodeEvent(bus.SubjectEvent(shard, "payroll"), nil, data, 64); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("on another group's subject: %v", err)
+	}
+	if _, err := bus.DecodeEvent(subject, nats.Header{bus.HeaderMessage: {"event.v2"}}, data, 64); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("of a later version: %v", err)
+	}
+	if _, err := bus.DecodeEvent(subject, nil, []byte("{"), 64); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("that is no JSON: %v", err)
+	}
+}
+
+func TestReadersPassOverFieldsThatTheyDoNotKnow(t *testing.T) {
+	d, err := bus.DecodeDeferred(nil, []byte(`{"kind":"delay","job":"g/a","since":"2026-03-01T12:00:00Z","later":true}`))
+	if err != nil || d.Job != "g/a" || !d.Since.Equal(noon) {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func TestARepeatOfAnEventHasTheSameMsgID(t *testing.T) {
+	id := func(kind bus.EventKind, change func(*bus.Event)) string {
+		t.Helper()
+		e := event(kind)
+		change(e)
+		m, err := e.Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Header.Get(nats.MsgIdHdr)
+	}
+	same := func(*bus.Event) {}
+	later := func(e *bus.Event) { e.At = e.At.Add(time.Second) }
+	second := func(e *bus.Event) { e.Attempt++ }
+	if id(bus.EventFinished, same) != id(bus.EventFinished, later) {
+		t.Error("a second end of an attempt is another message")
+	}
+	if id(bus.EventProgress, same) == id(bus.EventProgress, later) {
+		t.Error("progress is dropped as a repeat")
+	}
+	if id(bus.EventFinished, same) == id(bus.EventFinished, second) || id(bus.EventFinished, same) == id(bus.EventStarted, same) {
+		t.Error("different events have one id")
+	}
+}
+
+func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {
+	r := &bus.Record{Outcomes: []bus.Outcome{
+		{Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Jobs: []string{"g/a@1", "g/b@22"}},
+		{Status: job.StatusPending, Cause: job.CauseAPI, FireTime: noon, Jobs: []string{"g/a@1"}, RunIDs: []job.RunID{run}, By: "ada"},
+		{Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3, Jobs: []string{"g/a@1"}},
+	}}
+	var got []bus.Decided
+	if err := r.Each(func(d bus.Decided) { got = append(got, d) }); err != nil {
+		t.Fatal(err)
+	}
+	id := func(name job.Name) job.RunID { return job.FireRunID(name, noon.UnixMilli(), job.CauseSchedule) }
+	want := []bus.Decided{
+		{RunID: id("g/a"), Job: "g/a", Version: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
+		{RunID: id("g/b"), Job: "g/b", Version: 22, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
+		{RunID: run, Job: "g/a", Version: 1, Status: job.StatusPending, Cause: job.CauseAPI, By: "ada", FireTime: noon, Count: 1},
+		{RunID: id("g/a"), Job: "g/a", Version: 1, Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	bad := &bus.Record{Outcomes: []bus.Outcome{{Jobs: []string{"g/a"}}}}
+	if err := bad.Each(func(bus.Decided) {}); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("a line without a version: %v", err)
+	}
+}
