@@ -45,7 +45,8 @@ func (m *Machine) decide(plans job.History, after, upto, now int64, yield func(v
 	for i := len(plans) - 1; i >= 0; i-- { // the newest version has the newest fires
 		p := &plans[i]
 		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
-		onTime, more := newest(plans, i, max(after, lateUpto), upto, inTime)
+		onTime, more := newest(m.fires[:0], plans, i, max(after, lateUpto), upto, inTime)
+		m.fires = onTime
 		if more {
 			lateUpto = before(onTime, upto)
 		}
@@ -92,7 +93,7 @@ func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, yield fun
 // lateFires returns the newest of plan i's fires due in (after, upto], at most n, and
 // one verdict for those before them, which has no count when there are none.
 func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lump verdict) {
-	fires, more := newest(plans, i, after, upto, n)
+	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
 		upto = before(fires, upto)
 		lump = verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: m.missedReason(newestAt(plans, now), now)}
@@ -215,32 +216,32 @@ func (r *runOf) flush(yield func(verdict)) {
 	r.count = 0
 }
 
-// newest returns the last n of plan i's fires that are due in (after, upto], oldest
-// first, and whether there are more before them. Its cost does not depend on how
-// many those are.
-func newest(plans job.History, i int, after, upto int64, n int) (fires []job.Fire, more bool) {
-	tooMany := func(after int64) bool {
-		found := 0
-		plans.Fires(i, after, upto, func(job.Fire) bool {
-			found++
-			return found <= n
-		})
-		return found > n
-	}
-	if more = tooMany(after); more {
-		lo, hi := after, upto // too many are due after lo, not so after hi
-		for lo+1 < hi {
-			if mid := lo + (hi-lo)/2; tooMany(mid) {
-				lo = mid
-			} else {
-				hi = mid
+// newest returns, in the memory of fires, the last n of plan i's fires that are due in (after, upto],
+// oldest first, and whether there are more before them. Its cost does not
+// depend on how many those are.
+func newest(fires []job.Fire, plans job.History, i int, after, upto int64, n int) (_ []job.Fire, more bool) {
+	collect := func(after int64) (tooMany bool) {
+		fires = fires[:0]
+		plans.Fires(i, after, upto, func(f job.Fire) bool {
+			tooMany = len(fires) == n
+			if !tooMany {
+				fires = append(fires, f)
 			}
-		}
-		after = hi
+			return !tooMany
+		})
+		return tooMany
 	}
-	plans.Fires(i, after, upto, func(f job.Fire) bool {
-		fires = append(fires, f)
-		return true
-	})
-	return fires, more
+	if !collect(after) {
+		return fires, false
+	}
+	lo, hi := after, upto // too many are due after lo, not so after hi
+	for lo+1 < hi {
+		if mid := lo + (hi-lo)/2; collect(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	collect(hi)
+	return fires, true
 }

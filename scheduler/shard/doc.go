@@ -30,4 +30,11 @@
 // Fires that are noticed late are judged by the job's newest version: its misfire
 // policy, and whether the job is paused or deleted by now. When they were due is a
 // matter of the version that was effective at each fire.
+//
+// What is decided stays decided. A machine that hears of a version when its position
+// has passed the instant from which that is effective has given the fires in between
+// the fate of the version before, and of the new one's owes none that was due by
+// then. What is not promised: if such a version has a greater spread offset, or is
+// the first with a fixed delay or without one, a fire time that the version before
+// has run may be due once more, under the same run id.
 package shard

@@ -60,6 +60,7 @@ type Machine struct {
 	// Scratch space of Step.
 	due      []ring.Entry
 	verdicts []verdict
+	fires    []job.Fire
 }
 
 // key orders the jobs of a shard.

@@ -285,6 +285,9 @@ func TestASweepThatIsCutGoesOnWithASuccessor(t *testing.T) {
 			}
 			seen[line] = true
 		}
+		if at, _ := b.m.NextAt(); i == 2 && at <= b.m.done {
+			t.Errorf("the sweep has ended at %s, but something is to be done at %s", instant(b.m.done), instant(at))
+		}
 		b.succeed()
 		put()
 	}
