@@ -108,7 +108,7 @@ func carryOut(ctx context.Context, p planner, changes []change) error {
 	if errors.Is(err, job.ErrConflict) {
 		hint = "somebody else changed it meanwhile; apply again to see what is left"
 	}
-	return fmt.Errorf("%w\n%d changes were made before; %s", err, made, hint)
+	return fmt.Errorf("%w\n%s made before that; %s", err, countOf(made, "change"), hint)
 }
 
 // countProblems says after a list of problems that they kept everything back.
@@ -125,7 +125,7 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 		return nil
 	}
 	out := cmd.ErrOrStderr()
-	_, _ = fmt.Fprintf(out, "%d jobs are not in the files and would be deleted:\n", len(deletions))
+	_, _ = fmt.Fprintf(out, "%s not in the files, to be deleted:\n", countOf(len(deletions), "job"))
 	for _, d := range deletions {
 		_, _ = fmt.Fprintln(out, "  "+d.Name)
 	}

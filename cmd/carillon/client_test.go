@@ -139,6 +139,9 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	if code, out, _ := s.run("", "pause", "--all"); code != 0 || !strings.HasPrefix(out, "everything is paused since ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
+	if _, out, _ := s.run("", "get", "jobs"); !strings.Contains(out, "\neverything is paused since ") {
+		t.Errorf("the list of jobs does not say that none fires: %s", out)
+	}
 	s.want("everything fires again\n", "", "resume", "--all")
 	s.want("default/hello deleted\n", "", "delete", "default/hello")
 	s.wantError(exitNotFound, "carillon: not found", "", "delete", "default/hello")
@@ -171,7 +174,7 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
 	one := "job: a/one\ntask: {shell: x}\n"
 	s.want("created  job  a/one\ncreated  job  a/two\ncreated  job  b/three\n3 created\n", three, "apply", "-f", "-")
-	s.wantError(exitUsage, "1 jobs are not in the files and would be deleted:\n  a/two\ncarillon: --prune would delete jobs; add --yes", one, "apply", "-f", "-", "--prune")
+	s.wantError(exitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; add --yes", one, "apply", "-f", "-", "--prune")
 	s.want("unchanged  job  a/one\ndeleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
 	s.want("unchanged  job  a/one\ndeleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
 	s.want("unchanged  job  a/one\n1 unchanged\n", one, "apply", "-f", "-", "--prune")
@@ -253,5 +256,6 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f(exitError, "carillon: read documents: stat nowhere.yaml: no such file or directory", "apply", "-f", "nowhere.yaml")
 	f(exitError, "carillon: no documents in -", "apply", "-f", "-")
 	f(0, "", "get")
+	f(0, "", "completion", "bash")
 	f(0, "", "--help")
 }

@@ -132,9 +132,7 @@ func (r *remote) setHold(cmd *cobra.Command, h client.HoldRequest) error {
 		return err
 	}
 	return r.output.show(cmd.OutOrStdout(), now, func(t *table) {
-		if now.Paused {
-			t.line("everything is paused since " + instant(now.EffectiveFrom))
-		} else {
+		if drawHold(t, now); !now.Paused {
 			t.line("everything fires again")
 		}
 	})

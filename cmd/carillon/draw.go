@@ -28,6 +28,17 @@ func drawJobs(t *table, page client.JobPage) {
 	}
 }
 
+// drawHold says that nothing fires, if that is so.
+func drawHold(t *table, h client.Hold) {
+	if h.Paused {
+		why := ""
+		if h.Note != "" {
+			why = ": " + cell(h.Note, noteWidth)
+		}
+		t.line("everything is paused since " + instant(h.EffectiveFrom) + by(h.Author) + why)
+	}
+}
+
 func nextFire(item client.JobItem) string {
 	switch {
 	case item.Definition.Paused:

@@ -60,7 +60,17 @@ func newGetJobsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawJobs(t, page) })
+		if r.output != asTable {
+			return r.output.show(cmd.OutOrStdout(), page, nil)
+		}
+		hold, err := client.Read[client.Hold](api.GetHold(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return asTable.show(cmd.OutOrStdout(), nil, func(t *table) {
+			drawJobs(t, page)
+			drawHold(t, hold)
+		})
 	}
 	return cmd
 }

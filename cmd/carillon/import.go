@@ -172,8 +172,8 @@ func drawImport(t *table, lines []crontab.Line, results map[string]string, o cro
 		}
 		t.row(strconv.Itoa(l.Number), outcome, name, cell(note, 110))
 	}
-	text := fmt.Sprintf("%d jobs, %d settings, %d skipped, %d broken; group %s, zone %s",
-		count[crontab.Imported], count[crontab.Setting], count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
+	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
+		countOf(count[crontab.Imported], "job"), countOf(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
 	if o.System {
 		text += ", read as a system crontab"
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -79,6 +80,14 @@ func cell(s string, most int) string {
 
 // noteWidth bounds texts in the last column.
 const noteWidth = 60
+
+// countOf writes a number of things: "1 job", "2 jobs".
+func countOf(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}
 
 func orDash(s string) string {
 	if s == "" {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"carillon/job"
+)
+
+func allCommands() []*cobra.Command {
+	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
+		newApplyCommand(), newGetCommand(), newRunCommand(), newLogsCommand(), newCancelCommand(),
+		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newNextCommand(), newImportCommand())
+	all := []*cobra.Command{root}
+	for i := 0; i < len(all); i++ {
+		all = append(all, all[i].Commands()...)
+	}
+	return all
+}
+
+func TestEveryCommandShowsHowItIsUsed(t *testing.T) {
+	for _, cmd := range allCommands() {
+		if cmd.Parent() != nil && cmd.Parent().Name() == "bench" {
+			continue // its own examples stand for them
+		}
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || !strings.Contains(cmd.Example, "carillon ") {
+			t.Errorf("%s: short %q, example %q", cmd.CommandPath(), cmd.Short, cmd.Example)
+		}
+	}
+}
+
+func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {
+	var codes []int
+	for _, s := range job.Statuses {
+		code := exitCodeOf(runOutcome(s))
+		if s.Final() != (code != exitError) {
+			t.Errorf("%s: exit code %d", s, code)
+		}
+		codes = append(codes, code)
+	}
+	slices.Sort(codes)
+	if got := len(slices.Compact(codes)); got != 7 { // 0, 1 for no end, and five; two statuses share one
+		t.Errorf("%d different exit codes", got)
+	}
+}
