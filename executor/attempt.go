@@ -20,6 +20,7 @@ type verdict int
 const (
 	giveBack verdict = iota // another instance shall have it
 	reported                // its end is stored: acknowledge
+	leave                   // another instance has it: say nothing
 )
 
 // outcome is how an attempt ended.
@@ -37,7 +38,12 @@ var errGoexit = errors.New("the handler ended its goroutine without returning")
 func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 	var result any
 	err := errGoexit
+	mine := true
 	defer func() { // runtime.Goexit comes here too
+		if !mine {
+			e.leave(r)
+			return
+		}
 		if r.claimed.CompareAndSwap(false, true) {
 			e.finish(life, r, e.outcomeOf(r, context.Cause(ctx), result, err))
 		} // else the handler was abandoned, and its end reported without it
@@ -46,6 +52,11 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 	if missing != nil {
 		err = missing
 		return
+	}
+	if r.atMostOnce() {
+		if mine, err = e.claim(ctx, r); err != nil || !mine {
+			return
+		}
 	}
 	result, err = call(ctx, h, r)
 }

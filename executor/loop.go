@@ -163,12 +163,14 @@ func (l *loop) end(life context.Context, r *Run) {
 	if r.cancel != nil {
 		r.cancel(context.Canceled) // releases its timer; nobody listens any more
 	}
-	if r.verdict == reported {
+	switch r.verdict {
+	case reported:
 		l.done.add(key)
 		l.answer(r.reply, "+ACK")
-	} else {
+	case giveBack:
 		l.e.metrics.givenBack.Inc()
 		l.answer(r.reply, "-NAK")
+	case leave:
 	}
 	if len(l.waiting) > 0 && l.active() < l.e.cfg.Slots {
 		next := l.waiting[0]

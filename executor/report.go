@@ -48,17 +48,23 @@ func (e *Executor) publishFinished(ctx context.Context, ev *bus.Event) error {
 
 // publish publishes m once and waits until JetStream has answered.
 func (e *Executor) publish(ctx context.Context, m *nats.Msg) error {
+	_, err := e.store(ctx, m)
+	return err
+}
+
+// store is publish that returns the answer.
+func (e *Executor) store(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	f, err := e.js.PublishMsgAsync(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	select {
-	case <-f.Ok():
-		return nil
+	case ack := <-f.Ok():
+		return ack, nil
 	case err := <-f.Err():
-		return err
+		return nil, err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 

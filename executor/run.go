@@ -27,6 +27,8 @@ type Run struct {
 	// claimed is won by who may say how the attempt ended: the goroutine of its
 	// handler, or the loop that abandons it.
 	claimed atomic.Bool
+	// told is set once the started event of an at_most_once attempt is stored.
+	told atomic.Bool
 
 	mu       sync.Mutex
 	exitCode *int

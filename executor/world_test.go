@@ -34,7 +34,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		t: t, broker: bustest.NewBroker(t),
-		assets: bus.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 256 << 10, LogBytes: 64 << 20},
+		assets: bus.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 512 << 10, LogBytes: 64 << 20},
 	}
 	w.conn = w.connect("witness")
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {

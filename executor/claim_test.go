@@ -1,0 +1,77 @@
+package executor_test
+
+import (
+	"testing"
+	"time"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/executor"
+	"carillon/job"
+)
+
+// forgotten publishes tr again: what a trigger looks like that a server hands out a
+// second time, when it was killed before it had written down the first.
+func (w *world) forgotten(tr *bus.Trigger) {
+	w.t.Helper()
+	again := *tr
+	w.trigger(func(t *bus.Trigger) { *t = again })
+}
+
+func TestAtMostOnceHoldsThoughTheServerForgotTheFirstDelivery(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var a, b counter
+		w.start("a", executor.Config{Slots: 1}, handler(a.sleeper(10*time.Second)))
+		tr := w.trigger(atMostOnce)
+		time.Sleep(10 * time.Millisecond)
+		w.start("b", executor.Config{Slots: 1}, handler(b.sleeper(0)))
+		w.forgotten(tr)
+		time.Sleep(12 * time.Second)
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+		if a.total() != 1 || b.total() != 0 {
+			t.Errorf("runs: a %d, b %d; want 1 and 0", a.total(), b.total())
+		}
+	})
+}
+
+func TestAtMostOnceTellsOnceThatItHasBegun(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var c counter
+		w.start("a", executor.Config{}, handler(c.sleeper(40*time.Second)))
+		tr := w.trigger(atMostOnce)
+		time.Sleep(time.Minute)
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+		started := 0
+		for _, e := range w.events() {
+			if e.Kind == bus.EventStarted {
+				started++
+			}
+		}
+		if started != 1 {
+			t.Errorf("%d started events, want 1", started)
+		}
+	})
+}
+
+func TestAtMostOnceThatCannotBeClaimedIsCancelledWithoutHavingBegun(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var c counter
+		w.start("a", executor.Config{}, handler(c.sleeper(0)))
+		if err := w.conn.JS.DeleteStream(t.Context(), bus.StreamEvt); err != nil {
+			t.Fatal(err)
+		}
+		tr := w.trigger(atMostOnce, timeout(20*time.Second))
+		time.Sleep(30 * time.Second)
+		if err := w.conn.Setup(t.Context(), w.assets); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		w.wantStatus(tr.RunID, job.StatusTimedOut, "took longer")
+		if c.total() != 0 {
+			t.Errorf("the run was done %d times", c.total())
+		}
+	})
+}
