@@ -169,8 +169,11 @@ func (m *Machine) Committed(first uint64) {
 		item.state.seq = first + uint64(item.offset) //nolint:gosec // an index is not negative
 		switch d := m.delays[item.id]; {
 		case d == item.state:
-		case d != nil && d.unsettled && d.old == 0:
-			d.old = item.state.seq // overtaken meanwhile, by an item that is yet to be written
+		case d != nil && d.unsettled:
+			// Overtaken meanwhile, by one that is yet to be written. Until then the job
+			// keeps the newest that it has.
+			m.releaseItem(d.old)
+			d.old = item.state.seq
 		default:
 			m.releaseItem(item.state.seq)
 		}
