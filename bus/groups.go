@@ -72,6 +72,7 @@ func (c *Conn) SetupGroup(ctx context.Context, group string) error {
 		AckWait:       AckWait,
 		MaxDeliver:    -1,
 		MaxAckPending: 50000,
+		MaxWaiting:    8192, // pull requests; an executor has up to four at a time
 		Replicas:      stream.CachedInfo().Config.Replicas,
 	})
 	if err != nil {

@@ -48,8 +48,17 @@ type Log struct {
 	Lines    []LogLine `json:"lines"`
 }
 
-// LogLine is one line, without its end. Seq counts from 1 within the attempt, so
-// that a line that arrives twice is known.
+// LogBlock is the room of line numbers that each delivery of an attempt has.
+const LogBlock = 1_000_000_000
+
+// LogBase returns the number before the first line's of an attempt's nth delivery.
+// An executor that takes an attempt over from one that went silent counts its lines
+// in a block of its own, so that they are told from those of the other.
+func LogBase(delivery int) int64 { return int64(max(delivery, 1)-1) * LogBlock }
+
+// LogLine is one line, without its end. Seq counts from 1 within the attempt's first
+// delivery, from LogBase(n)+1 within its nth, so that a line that arrives twice is
+// known.
 type LogLine struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`

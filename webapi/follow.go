@@ -52,7 +52,7 @@ func (f *followed) stored(lines []logstore.Line) []logstore.Line {
 		if l.Seq <= f.sent {
 			continue
 		}
-		f.lost += l.Seq - f.sent - 1
+		f.lost += f.missing(l.Seq)
 		f.sent = l.Seq
 		out = append(out, l)
 	}
@@ -60,11 +60,21 @@ func (f *followed) stored(lines []logstore.Line) []logstore.Line {
 	return append(out, f.ready()...)
 }
 
+// missing returns how many lines are known to be between the last one sent and seq.
+// Another delivery's lines have a block of their own; how many the delivery before
+// had is not known.
+func (f *followed) missing(seq int64) int64 {
+	return seq - 1 - max(f.sent, (seq-1)/bus.LogBlock*bus.LogBlock)
+}
+
+// last returns the number of the last line of an attempt that has ended.
+func (f *followed) last() int64 { return bus.LogBase(f.end.Delivery) + int64(f.end.LogLines) }
+
 // ready takes the lines that follow the last one sent off the waiting ones.
 func (f *followed) ready() []logstore.Line {
 	n := 0
-	for n < len(f.ahead) && f.ahead[n].Seq == f.sent+1 {
-		f.sent++
+	for n < len(f.ahead) && f.missing(f.ahead[n].Seq) == 0 {
+		f.sent = f.ahead[n].Seq
 		n++
 	}
 	out := slices.Clone(f.ahead[:n])
@@ -81,7 +91,7 @@ func (f *followed) ended(r *logstore.Run) {
 
 // gap reports whether lines are known to exist that were not sent.
 func (f *followed) gap() bool {
-	return len(f.ahead) > 0 || f.end != nil && f.sent < int64(f.end.LogLines)
+	return len(f.ahead) > 0 || f.end != nil && f.end.LogLines > 0 && f.sent < f.last()
 }
 
 // done reports whether the tail is complete at now: the attempt has ended, and each
@@ -93,9 +103,9 @@ func (f *followed) done(now time.Time) bool {
 // rest gives up on the lines that are missing and returns those that came after them.
 func (f *followed) rest() []logstore.Line {
 	out := f.stored(slices.Clone(f.ahead))
-	if f.end != nil && f.sent < int64(f.end.LogLines) {
-		f.lost += int64(f.end.LogLines) - f.sent
-		f.sent = int64(f.end.LogLines)
+	if f.end != nil && f.end.LogLines > 0 && f.sent < f.last() {
+		f.lost += f.missing(f.last() + 1)
+		f.sent = f.last()
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -48,6 +49,27 @@ func TestLinesAreSentOnceAndInOrder(t *testing.T) {
 	step(f.stored(some(9, 10)), "9 10", false) // 8 is lost: the store has what came after
 	if f.lost != 1 {
 		t.Errorf("%d lost, want 1", f.lost)
+	}
+}
+
+func TestLinesOfALaterDeliveryFollowThoseOfTheOneThatWentSilent(t *testing.T) {
+	f := followed{attempt: 1}
+	second := bus.LogBase(2)
+	if got := seqs(f.live(some(1, 2))); got != "1 2" {
+		t.Errorf("first delivery: got %q", got)
+	}
+	if got, want := seqs(f.live(some(second+1))), itoa(second+1); got != want || f.gap() {
+		t.Errorf("second delivery: got %q gap %v, want %q and none", got, f.gap(), want)
+	}
+	end := ended(noon, 2)
+	end.Delivery = 2
+	f.ended(end)
+	if !f.gap() {
+		t.Error("no gap though the second delivery's last line is missing")
+	}
+	f.live(some(second + 2))
+	if !f.done(noon) || f.lost != 0 {
+		t.Errorf("done %v with %d lost, want true with none", f.done(noon), f.lost)
 	}
 }
 

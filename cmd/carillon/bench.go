@@ -13,11 +13,10 @@ import (
 
 // benchOptions are the flags that benches share; each reads those that apply to it.
 type benchOptions struct {
-	jobs    int
-	rate    int
-	runFor  time.Duration
-	output  string
-	profile string
+	jobs   int
+	rate   int
+	runFor time.Duration
+	output string
 }
 
 // benchResult is what a bench prints, as one JSON object. Fields that do not apply

@@ -69,4 +69,3 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	log.Info("executor started", "executor_group", o.group, "slots", o.slots)
 	return e.Run(cmd.Context())
 }
-

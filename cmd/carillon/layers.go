@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -41,15 +42,14 @@ func runLayers(ctx context.Context, log *slog.Logger, layers []layer) error {
 	}
 	select {
 	case <-ctx.Done():
-		log.Info("stopping")
+		log.InfoContext(ctx, "stopping")
 	case name := <-ended:
 		if ctx.Err() == nil {
-			log.Error("layer ended by itself; stopping", "layer", name)
+			log.ErrorContext(ctx, "layer ended by itself; stopping", "layer", name)
 		}
 	}
 	var errs []error
-	for i := len(running) - 1; i >= 0; i-- {
-		l := running[i]
+	for _, l := range slices.Backward(running) {
 		l.cancel()
 		timer := time.NewTimer(l.limit)
 		select {

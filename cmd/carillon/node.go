@@ -150,9 +150,9 @@ func (c nodeConfig) retain(ctx context.Context, store *sqlite.Store, log *slog.L
 		now := time.Now()
 		trimmed, err := store.Trim(ctx, now.Add(-c.keepRuns), now.Add(-c.keepLogs))
 		if err != nil && ctx.Err() == nil {
-			log.Warn("history not trimmed", "error", err)
+			log.WarnContext(ctx, "history not trimmed", "error", err)
 		} else if trimmed.Runs+trimmed.Lines > 0 {
-			log.Info("history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
+			log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
 		}
 	}), gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
 	if err != nil {

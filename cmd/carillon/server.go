@@ -81,7 +81,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
 		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
 	}
-	o.Config.Name, o.Config.Logger = "carillon server "+o.node, log
+	o.Name, o.Logger = "carillon server "+o.node, log
 	conn, err := bus.Connect(o.Config)
 	if err != nil {
 		return err
