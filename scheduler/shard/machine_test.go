@@ -204,6 +204,10 @@ func TestCalendarsSkipFires(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// It holds up to its end, inclusive.
+	if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "freeze"}, Version: 2, EffectiveFrom: noon.Add(time.Minute), Deleted: true}); err != nil {
+		t.Fatal(err)
+	}
 	b.put(0, 1, func(v *job.Version) {
 		v.Schedule = job.Schedule{Cron: "* * * * *", Except: []string{"freeze"}, Only: []string{"office"}}
 		v.Misfire.Grace = job.Duration(time.Hour)

@@ -59,6 +59,7 @@ var operations = []operation{
 	}},
 	{4, (*world).saveJob},
 	{1, (*world).saveTerms},
+	{2, (*world).forget},
 	{20, func(w *world) {
 		if w.owner != nil {
 			w.owner.hear(w, false)
@@ -165,6 +166,21 @@ func (w *world) saveJob() {
 	w.newest[name] = v
 	w.save(v)
 	w.say("save %s@%d: %s, paused %v, deleted %v, %+v", name, v.Version, v.Schedule, v.Paused, v.Deleted, v.Misfire)
+}
+
+// forget removes the versions of a job that was deleted and has nothing left to decide.
+func (w *world) forget() {
+	name := w.names[w.rng.IntN(len(w.names))]
+	v := w.newest[name]
+	if !w.punctual || v == nil || !v.Deleted || w.owner == nil || w.owner.batch != nil ||
+		position(w.trig.cursor, name) < v.EffectiveFrom.UnixMilli()+30*w.scale.unit.Milliseconds() {
+		return
+	}
+	w.say("forget %s", name)
+	delete(w.newest, name)
+	delete(w.items, name)
+	w.zombies, w.delayed = nil, nil
+	w.save(forgotten(name))
 }
 
 func (w *world) save(change any) {

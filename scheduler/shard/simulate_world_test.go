@@ -138,8 +138,13 @@ func (k *knowledge) add(change any, after int64) {
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
 	case bus.Hold:
 		k.holds = append(k.holds, c)
+	case forgotten:
+		delete(k.jobs, job.Name(c))
 	}
 }
+
+// forgotten is a change: housekeeping has removed the versions of a deleted job.
+type forgotten job.Name
 
 // hear tells the owner of the next change that it has not heard of.
 func (o *owner) hear(w *world, loading bool) {
@@ -161,9 +166,26 @@ func (o *owner) hear(w *world, loading bool) {
 		err = o.m.PutCalendar(c)
 	case bus.Hold:
 		o.m.PutHold(c)
+	case forgotten:
+		o.m.Forget(job.Name(c))
 	}
 	if err != nil {
 		fail("put: %v", err)
+	}
+	if o.heard > 1 && w.chance(10) { // some of it again
+		switch again := w.changes[o.heard-2].(type) {
+		case *job.Version:
+			if len(o.known.jobs[again.Job.Job]) > 0 {
+				err = o.m.PutVersion(again)
+			}
+		case *job.CalendarVersion:
+			err = o.m.PutCalendar(again)
+		case bus.Hold:
+			o.m.PutHold(again)
+		}
+	}
+	if err != nil {
+		fail("put again: %v", err)
 	}
 }
 
@@ -223,8 +245,12 @@ func (w *world) takeOver() {
 		break
 	}
 	last := uint64(len(w.events))
-	for o.heard < len(w.changes) {
-		o.hear(w, true)
+	for ; o.heard < len(w.changes); o.heard++ {
+		// What is forgotten cannot be loaded.
+		if v, ok := w.changes[o.heard].(*job.Version); !ok || !slices.Contains(w.changes[o.heard:], any(forgotten(v.Job.Job))) {
+			o.hear(w, true)
+			o.heard--
+		}
 	}
 	var seqs []uint64
 	for seq := range w.trig.deferred {
