@@ -100,7 +100,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.sign(r, time.Now())
 		return
 	}
-	if l.done.has(key) || l.killed.has(attemptKey{run: t.RunID}) {
+	if l.done.has(key) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
@@ -115,6 +115,10 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 // admit begins an attempt if it may, or finds what else becomes of it.
 func (l *loop) admit(life context.Context, r *Run) {
 	switch {
+	case l.killed.has(attemptKey{run: r.trigger.RunID}):
+		// Whoever killed it has recorded its end, unless they died in between, or the
+		// instance that had it died while it ended it. Saying it again changes nothing.
+		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
 	case r.atMostOnce() && r.delivered > 1:
 		l.conclude(life, r, outcome{status: job.StatusLost, message: "an earlier executor of this attempt went silent, and delivery at_most_once forbids to run it again"})
 	case l.draining && !r.atMostOnce():

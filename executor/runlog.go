@@ -44,7 +44,8 @@ type runLog struct {
 	giveUp  context.CancelFunc
 	writers []*lineWriter
 
-	seq     int64
+	base    int64 // seq of the line before the first
+	seq     int64 // of the last line
 	lines   []bus.LogLine // not yet in a batch
 	size    int           // of lines
 	dropped int           // since the last batch, just before lines[0]
@@ -56,6 +57,8 @@ type runLog struct {
 // the lines are gone, one way or the other; close waits for it.
 func (g *runLog) init(life context.Context, e *Executor, r *Run) {
 	g.e, g.run = e, r
+	g.base = bus.LogBase(r.delivered)
+	g.seq = g.base
 	g.start = func() {
 		ctx, cancel := context.WithCancel(life)
 		g.giveUp = cancel
@@ -164,7 +167,7 @@ func (g *runLog) close() int {
 	g.giveUp()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return int(g.seq)
+	return int(g.seq - g.base)
 }
 
 // pump publishes batch after batch, one at a time, so that they arrive in order.
