@@ -1,0 +1,192 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// audit compares what was owed with what the history says, and with what the runs
+// themselves wrote down.
+type audit struct {
+	load
+	owed    map[job.Name][]time.Time
+	runs    []client.Run
+	journal map[job.RunID][]int // the deliveries that ran, by run
+}
+
+// most is how many differences of a kind are told.
+const most = 10
+
+// differences collects what is wrong, by kind.
+type differences map[string][]string
+
+func (d differences) add(kind, format string, args ...any) {
+	d[kind] = append(d[kind], fmt.Sprintf(format, args...))
+}
+
+func (d differences) report(t *testing.T) {
+	t.Helper()
+	for kind, list := range d {
+		t.Errorf("%d %s:\n  %s", len(list), kind, strings.Join(list[:min(len(list), most)], "\n  "))
+	}
+}
+
+// check tells everything that contradicts the promises.
+func (a *audit) check(t *testing.T) {
+	t.Helper()
+	wrong := differences{}
+	type fire struct {
+		job job.Name
+		at  int64
+	}
+	found := map[fire]int{}
+	for i := range a.runs {
+		r := &a.runs[i]
+		found[fire{r.Job, r.FireTime.UnixMilli()}]++
+		a.checkRun(wrong, r)
+	}
+	for name, fires := range a.owed {
+		for _, at := range fires {
+			f := fire{name, at.UnixMilli()}
+			switch n := found[f]; {
+			case n == 0:
+				wrong.add("fires without a run", "%s at %s", name, at.Format(time.RFC3339))
+			case n > 1:
+				wrong.add("fires with several runs", "%s at %s: %d", name, at.Format(time.RFC3339), n)
+			}
+			delete(found, f)
+		}
+	}
+	for f, n := range found {
+		wrong.add("runs that no fire asked for", "%s at %s: %d", f.job, time.UnixMilli(f.at).UTC().Format(time.RFC3339Nano), n)
+	}
+	wrong.report(t)
+}
+
+// checkRun checks what one row says against what the run itself wrote.
+func (a *audit) checkRun(wrong differences, r *client.Run) {
+	tell := fmt.Sprintf("%s of %s, delivery %d on %s, journal %v", r.RunID, r.Job, r.Delivery, r.Instance, a.journal[r.RunID])
+	happened := a.journal[r.RunID]
+	once := isOnce(a.number(r.Job))
+	switch {
+	case !r.Status.Final():
+		wrong.add("runs that are not final", "%s: %s", tell, r.Status)
+	case once && r.Status == job.StatusLost:
+	case r.Status != job.StatusSucceeded:
+		wrong.add("runs that did not succeed", "%s: %s, %s%s", tell, r.Status, r.Message, r.Reason)
+	case len(happened) == 0:
+		wrong.add("runs that succeeded without having happened", "%s", tell)
+	}
+	if once && len(happened) > 1 {
+		wrong.add("runs done more often than the at most once that was asked", "%s", tell)
+	}
+	if r.Attempt != 1 || r.Count != 1 {
+		wrong.add("rows that stand for something else", "%s: attempt %d, count %d", tell, r.Attempt, r.Count)
+	}
+}
+
+// checkLogs reads the logs of some runs that printed a line, and wants it for each time
+// that they happened, or may have: a line that was printed just before a kill is lost
+// with its executor.
+func (a *audit) checkLogs(t *testing.T, api *client.API, sample int) {
+	t.Helper()
+	wrong := differences{}
+	for i := range a.runs {
+		r := &a.runs[i]
+		if !isPrinting(a.number(r.Job)) || sample == 0 {
+			continue
+		}
+		sample--
+		page, err := client.Read[client.LogPage](api.GetLogs(t.Context(), string(r.RunID), &client.GetLogsParams{}))
+		if err != nil {
+			t.Fatalf("read log of %s: %v", r.RunID, err)
+		}
+		foreign := func(l client.LogLine) bool { return l.Text != "I am "+string(r.RunID) }
+		if n := len(page.Items); n == 0 || n > len(a.journal[r.RunID]) || slices.ContainsFunc(page.Items, foreign) {
+			wrong.add("logs that are not what the run printed", "%s, journal %v: %v", r.RunID, a.journal[r.RunID], page.Items)
+		}
+	}
+	wrong.report(t)
+}
+
+// readJournal reads what runs wrote. A run that was killed in the middle of a line
+// cannot be: lines are written at once.
+func readJournal(t *testing.T, path string) map[job.RunID][]int {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	journal := map[job.RunID][]int{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var id job.RunID
+		var delivery int
+		if _, err := fmt.Sscan(lines.Text(), &id, &delivery); err != nil {
+			t.Errorf("line %q of the journal: %v", lines.Text(), err)
+			continue
+		}
+		journal[id] = append(journal[id], delivery)
+	}
+	return journal
+}
+
+// figures tells what the runs and faults were like.
+func (a *audit) figures(t *testing.T, faults []fault) {
+	t.Helper()
+	var again, twice, sameDelivery, lost int
+	var worst time.Duration
+	for i := range a.runs {
+		r := &a.runs[i]
+		worst = max(worst, r.CommittedAt.Sub(r.FireTime))
+		if r.Delivery > 1 {
+			again++
+		}
+		if r.Status == job.StatusLost {
+			lost++
+		}
+		if happened := a.journal[r.RunID]; len(happened) > 1 {
+			twice++
+			if happened[0] == happened[1] {
+				sameDelivery++
+			}
+		}
+	}
+	fires := 0
+	for _, list := range a.owed {
+		fires += len(list)
+	}
+	t.Logf("fires %d, runs %d, delivered again %d, executed again %d (%d of them under one delivery number), lost by at_most_once %d, worst lateness of a commit %s",
+		fires, len(a.runs), again, twice, sameDelivery, lost, worst)
+	kinds := map[string]int{}
+	for _, f := range faults {
+		target, _, _ := strings.Cut(f.target, "-")
+		kinds[f.kind+" "+target]++
+	}
+	t.Logf("faults %d: %v", len(faults), kinds)
+	for _, f := range faults {
+		t.Logf("%s %-6s %-10s for %6s; fires due in its time were committed at most %s late",
+			f.at.UTC().Format("15:04:05"), f.kind, f.target, f.lasted.Round(100*time.Millisecond), a.latest(f.at, f.at.Add(f.lasted+5*time.Second)))
+	}
+}
+
+// latest returns how late the latest commit was of the fires in a time.
+func (a *audit) latest(from, to time.Time) time.Duration {
+	var worst time.Duration
+	for i := range a.runs {
+		if r := &a.runs[i]; r.FireTime.After(from) && r.FireTime.Before(to) {
+			worst = max(worst, r.CommittedAt.Sub(r.FireTime))
+		}
+	}
+	return worst
+}

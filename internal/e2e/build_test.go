@@ -1,0 +1,51 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// bin is the folder of the built programs, made by TestMain.
+var bin string
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runTests(m *testing.M) (code int, err error) {
+	if bin, err = os.MkdirTemp("", "carillon-e2e-"); err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(bin) }()
+	return m.Run(), nil
+}
+
+// build builds the programs at the first call, so that a run without these tests
+// does not wait for it.
+var build = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "carillon/cmd/carillon", "carillon/internal/e2e/natsd").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// program returns the path of a built program.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(bin, name)
+}

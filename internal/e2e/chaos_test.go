@@ -1,0 +1,122 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// shortChaos is how long faults are injected when nobody says.
+const shortChaos = 12 * time.Second
+
+// longestDrain is how long a healed cluster may take to bring everything to an end.
+// Most of it is the wait for the redelivery of what a dead executor had.
+const longestDrain = 2 * time.Minute
+
+// saving is how long it may take to save the jobs.
+const saving = 5 * time.Second
+
+func chaosFor(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("CARILLON_CHAOS")
+	if text == "" {
+		return shortChaos
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("CARILLON_CHAOS: %v", err)
+	}
+	return d
+}
+
+func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1) }
+
+func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3) }
+
+func surviveChaos(t *testing.T, replicas int) {
+	t.Helper()
+	d := chaosFor(t)
+	c := newCluster(t, replicas, "chaos")
+	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute)}
+	t.Logf("seed %d, faults for %s", x.seed, d)
+
+	first := time.Now().UTC().Truncate(rate).Add(saving)
+	l := load{group: "chaos", jobs: 200, from: first, until: first.Add(d.Truncate(rate))}
+	l.save(t, c.api)
+	time.Sleep(time.Until(first))
+	ctx, heal := context.WithTimeout(t.Context(), d)
+	defer heal()
+	x.run(ctx)
+	healed := time.Now()
+	if err := c.brokenOff(); err != nil {
+		t.Error(err)
+	}
+
+	c.awaitReady()
+	a := &audit{load: l, owed: l.fires()}
+	a.runs = drained(t, c, a.owed)
+	t.Logf("all ended %s after the last fault", time.Since(healed).Round(100*time.Millisecond))
+	a.journal = readJournal(t, c.journal)
+	a.check(t)
+	a.checkLogs(t, c.api, 50)
+	a.figures(t, x.faults)
+	if err := c.brokenOff(); err != nil {
+		t.Error(err)
+	}
+}
+
+// drained waits until there are as many final runs as fires, or nothing more
+// happens, and returns them all.
+func drained(t *testing.T, c *cluster, owed map[job.Name][]time.Time) []client.Run {
+	t.Helper()
+	want := 0
+	for _, list := range owed {
+		want += len(list)
+	}
+	ask := func(statuses ...client.Status) ([]client.Run, error) {
+		group := "chaos"
+		params := client.ListRunsParams{Group: &group}
+		if len(statuses) > 0 {
+			params.Status = &statuses
+		}
+		page, err := c.api.Runs(t.Context(), params, 0)
+		return page.Items, err
+	}
+	var runs []client.Run
+	look := func() error {
+		open, err := ask(job.StatusPending, job.StatusQueued, job.StatusRunning)
+		if err != nil {
+			return err
+		}
+		if len(open) > 0 {
+			return fmt.Errorf("%d runs have not ended, such as %+v", len(open), open[0])
+		}
+		if runs, err = ask(); err != nil {
+			return err
+		}
+		if len(runs) < want {
+			return fmt.Errorf("%d runs of %d", len(runs), want)
+		}
+		return nil
+	}
+	err := errors.New("never asked")
+	for deadline := time.Now().Add(longestDrain); err != nil && time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
+		err = look()
+	}
+	if err != nil {
+		t.Errorf("not drained within %s: %v", longestDrain, err)
+		if runs, err = ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return runs
+}

@@ -1,0 +1,185 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon"
+	"carillon/internal/client"
+)
+
+// cluster is NATS servers, Carillon servers and executors, each a process.
+type cluster struct {
+	t         *testing.T
+	nats      []*process
+	servers   []*process // the first has the store and the API, too
+	executors []*process
+	url       string // of all NATS servers
+	nc        *nats.Conn
+	js        jetstream.JetStream
+	api       *client.API
+	journal   string // the file in which runs say that they were
+}
+
+// newCluster starts replicas NATS servers, three Carillon servers and three
+// executors of the group, and waits until they are ready.
+func newCluster(t *testing.T, replicas int, group string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
+	ports := freePorts(t, 2*replicas+1)
+	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
+	c.startServers(ports[2*replicas], replicas)
+	for i := range 3 {
+		p := newProcess(t, fmt.Sprintf("executor-%d", i), []string{"JOURNAL=" + c.journal}, program(t, "carillon"), "executor",
+			"--group", group, "--instance", fmt.Sprintf("e%d", i), "--nats", c.url)
+		p.keep = true
+		p.begin(t)
+		c.executors = append(c.executors, p)
+	}
+	return c
+}
+
+// freePorts returns ports of loopback on which nobody listened just now.
+func freePorts(t *testing.T, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }() // all are held until all are chosen
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func (c *cluster) startNATS(ports, routes []int) {
+	c.t.Helper()
+	var urls, peers []string
+	for i, port := range ports {
+		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", port))
+		peers = append(peers, fmt.Sprintf("%q", fmt.Sprintf("nats://127.0.0.1:%d", routes[i])))
+	}
+	c.url = strings.Join(urls, ",")
+	for i, port := range ports {
+		conf, folder := carillon.NATSConf, c.t.TempDir()
+		if len(ports) > 1 {
+			conf += fmt.Sprintf("\ncluster { name: e2e, listen: \"127.0.0.1:%d\", routes: [%s] }\n", routes[i], strings.Join(peers, ", "))
+		}
+		path := filepath.Join(folder, "nats.conf")
+		if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+		name := fmt.Sprintf("nats-%d", i)
+		p := newProcess(c.t, name, nil, program(c.t, "natsd"), path, filepath.Join(folder, "store"), name, fmt.Sprintf("127.0.0.1:%d", port))
+		p.begin(c.t)
+		c.nats = append(c.nats, p)
+	}
+	await(c.t, 30*time.Second, "connect to NATS", func() (err error) {
+		if c.nc == nil {
+			c.nc, err = nats.Connect(c.url, nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
+		}
+		if err == nil && c.js == nil {
+			c.js, err = jetstream.New(c.nc)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.js.AccountInfo(c.t.Context())
+		return err
+	})
+	c.t.Cleanup(c.nc.Close)
+}
+
+func (c *cluster) startServers(port, replicas int) {
+	c.t.Helper()
+	data := filepath.Join(c.t.TempDir(), "data")
+	for i := range 3 {
+		args := []string{program(c.t, "carillon"), "server", "--nats", c.url, "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i)}
+		if i == 0 {
+			args = append(args, "--http", fmt.Sprintf("127.0.0.1:%d", port), "--data", data)
+		} else {
+			args = append(args, "--roles", "scheduler")
+		}
+		p := newProcess(c.t, fmt.Sprintf("server-%d", i), nil, args...)
+		p.keep = true
+		p.begin(c.t)
+		c.servers = append(c.servers, p)
+	}
+	var err error
+	if c.api, err = client.New(fmt.Sprintf("127.0.0.1:%d", port), "e2e"); err != nil {
+		c.t.Fatal(err)
+	}
+	c.awaitReady()
+}
+
+// awaitReady waits until the API says that all it needs is there.
+func (c *cluster) awaitReady() {
+	c.t.Helper()
+	await(c.t, time.Minute, "wait for the API to be ready", func() error {
+		_, err := client.Read[client.Health](c.api.Readyz(c.t.Context()))
+		return err
+	})
+}
+
+func (c *cluster) processes() []*process {
+	all := append([]*process(nil), c.nats...)
+	return append(append(all, c.servers...), c.executors...)
+}
+
+// whole returns an error unless every replica of every stream is up to date, so that
+// one NATS server may be lost.
+func (c *cluster) whole() error {
+	ctx := c.t.Context()
+	lister := c.js.ListStreams(ctx)
+	streams := 0
+	for info := range lister.Info() {
+		streams++
+		switch {
+		case info.Cluster == nil:
+		case info.Cluster.Leader == "":
+			return fmt.Errorf("stream %s has no leader", info.Config.Name)
+		default:
+			for _, r := range info.Cluster.Replicas {
+				if !r.Current || r.Offline {
+					return fmt.Errorf("replica %s of stream %s is behind", r.Name, info.Config.Name)
+				}
+			}
+		}
+	}
+	if err := lister.Err(); err != nil {
+		return err
+	}
+	if streams < 9 {
+		return fmt.Errorf("%d streams answer", streams)
+	}
+	return nil
+}
+
+// brokenOff returns what processes said when they ended because of a bug of theirs.
+func (c *cluster) brokenOff() error {
+	var errs []error
+	for _, p := range c.processes() {
+		said := p.said()
+		for _, mark := range []string{"panic: ", "fatal error: ", "BUG: "} {
+			if at := strings.Index(said, mark); at >= 0 {
+				errs = append(errs, fmt.Errorf("%s: %s", p.name, said[at:min(at+3000, len(said))]))
+				break
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

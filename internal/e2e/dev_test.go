@@ -1,0 +1,216 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// dev is a `carillon dev` on a data folder that outlives it.
+type dev struct {
+	*process
+	data string
+	api  *client.API
+}
+
+// newDev returns a dev that runs on free ports and has not been started.
+func newDev(t *testing.T) *dev {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "data")
+	journal := filepath.Join(filepath.Dir(data), "journal")
+	return &dev{data: data, process: newProcess(t, "dev", []string{"JOURNAL=" + journal},
+		program(t, "carillon"), "dev", "--data", data, "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0")}
+}
+
+var addressPattern = regexp.MustCompile(`API and console +http://(\S+)`)
+
+// begin starts dev, and waits for the address that it prints.
+func (d *dev) begin(t *testing.T) {
+	t.Helper()
+	before := len(d.said())
+	d.process.begin(t)
+	var address string
+	await(t, 20*time.Second, "wait for dev to print its address", func() error {
+		if err := d.alive(); err != nil {
+			t.Fatal(err)
+		}
+		found := addressPattern.FindStringSubmatch(d.said()[before:])
+		if found == nil {
+			return errors.New("nothing yet")
+		}
+		address = found[1]
+		return nil
+	})
+	var err error
+	if d.api, err = client.New(address, "e2e"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// interrupt ends dev as Ctrl-C does, and wants it to end well within five seconds.
+func (d *dev) interrupt(t *testing.T) {
+	t.Helper()
+	d.process.interrupt()
+	code, err := d.wait(5 * time.Second)
+	if err != nil || code != 0 {
+		t.Fatalf("after SIGINT: exit code %d, %v\n%s", code, err, d.tail(shownLines))
+	}
+}
+
+// save saves a job of the group that dev runs.
+func (d *dev) save(t *testing.T, name, document string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"job": "default/%s", %s}`, name, document)
+	_, err := client.Read[client.PutJobResult](d.api.PutJobWithBody(t.Context(), "default", name, &client.PutJobParams{}, "application/json", strings.NewReader(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run asks for a run of a job. It asks again, for the same run, while the job's shard
+// has no owner: a node that was killed has one until its lease ends.
+func (d *dev) run(t *testing.T, name string) job.RunID {
+	t.Helper()
+	id := job.NewRunID(time.Now())
+	await(t, 20*time.Second, "run "+name, func() error {
+		_, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), "default", name, &client.RunJobParams{}, client.RunRequest{RunID: id}))
+		if err != nil && !errors.Is(err, job.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		return err
+	})
+	return id
+}
+
+// awaitStatus waits until a run has the status, and returns its newest attempt.
+func (d *dev) awaitStatus(t *testing.T, id job.RunID, want job.Status) client.Run {
+	t.Helper()
+	var detail client.RunDetail
+	await(t, 45*time.Second, fmt.Sprintf("wait for run %s to be %s", id, want), func() (err error) {
+		if detail, err = client.Read[client.RunDetail](d.api.GetRun(t.Context(), string(id))); err != nil {
+			return err
+		}
+		if detail.Status != want {
+			return fmt.Errorf("it is %s", detail.Status)
+		}
+		return nil
+	})
+	return detail.Attempts[0]
+}
+
+// awaitLog waits until the log of a run has all of the words. Lines and the end of
+// their run come into the store by different ways.
+func (d *dev) awaitLog(t *testing.T, id job.RunID, words ...string) {
+	t.Helper()
+	await(t, 10*time.Second, "read the log of run "+string(id), func() error {
+		page, err := client.Read[client.LogPage](d.api.GetLogs(t.Context(), string(id), &client.GetLogsParams{}))
+		if err != nil {
+			return err
+		}
+		var text strings.Builder
+		for _, line := range page.Items {
+			text.WriteString(line.Text + "\n")
+		}
+		for _, word := range words {
+			if !strings.Contains(text.String(), word) {
+				return fmt.Errorf("%q is not in it: %q", word, text.String())
+			}
+		}
+		return nil
+	})
+}
+
+func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
+	d := newDev(t)
+	d.begin(t)
+
+	id := d.run(t, "ask-me")
+	d.awaitStatus(t, id, job.StatusSucceeded)
+	d.awaitLog(t, id, "run "+string(id), `"greeting"`)
+	var beat client.Run
+	await(t, 20*time.Second, "wait for the heartbeat job to fire", func() error {
+		page, err := d.api.Runs(t.Context(), client.ListRunsParams{Job: &[]string{"default/heartbeat"}, Status: &[]client.Status{job.StatusSucceeded}}, 1)
+		if err == nil && len(page.Items) == 0 {
+			err = errors.New("no run yet")
+		}
+		if err == nil {
+			beat = page.Items[0]
+		}
+		return err
+	})
+	d.awaitLog(t, beat.RunID, "all is well")
+	d.interrupt(t)
+}
+
+func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
+	d := newDev(t)
+	d.begin(t)
+	d.save(t, "steady", `"schedule": {"fixed_rate": "1s"}, "misfire": {"policy": "fire_all"}, "task": {"command": ["true"]}`)
+	fires := func() (list []client.Run) {
+		page, err := d.api.Runs(t.Context(), client.ListRunsParams{Job: &[]string{"default/steady"}, Status: &[]client.Status{job.StatusSucceeded}}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Items
+	}
+	await(t, 10*time.Second, "wait for fires", func() error {
+		if n := len(fires()); n < 2 {
+			return fmt.Errorf("%d runs", n)
+		}
+		return nil
+	})
+	d.interrupt(t)
+	stopped := time.Now()
+	time.Sleep(4 * time.Second)
+	d.begin(t)
+	resumed := time.Now()
+
+	await(t, 30*time.Second, "wait for the fires of the time away", func() error {
+		list := fires()
+		newest, oldest := list[0].FireTime, list[len(list)-1].FireTime
+		if newest.Before(resumed) {
+			return fmt.Errorf("the newest is of %s", newest)
+		}
+		if want := int(newest.Sub(oldest)/time.Second) + 1; len(list) != want {
+			return fmt.Errorf("%d runs of %d; away from %s to %s", len(list), want, stopped, resumed)
+		}
+		return nil
+	})
+	d.interrupt(t)
+}
+
+func TestDevRunsAgainWhatAKillInterrupted(t *testing.T) {
+	d := newDev(t)
+	d.begin(t)
+	d.save(t, "slow", `"task": {"shell": "echo delivery $CARILLON_DELIVERY | tee -a $JOURNAL; sleep 3"}`)
+	id := d.run(t, "slow")
+	journal := filepath.Join(filepath.Dir(d.data), "journal")
+	await(t, 10*time.Second, "wait for the run to begin", func() error {
+		_, err := os.Stat(journal)
+		return err
+	})
+	d.kill()
+	d.begin(t)
+
+	if run := d.awaitStatus(t, id, job.StatusSucceeded); run.Attempt != 1 {
+		t.Errorf("the run ended in attempt %d, which nothing asked for", run.Attempt)
+	}
+	said, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(said), "\n"); n != 2 {
+		t.Errorf("the run was executed %d times, want twice: %q", n, said)
+	}
+	d.interrupt(t)
+}

@@ -1,0 +1,15 @@
+// Package e2e runs Carillon's built programs as processes, and kills them, freezes
+// them and cuts them off.
+//
+// It is all tests. TestMain's binaries are built once a run, NATS servers included
+// (natsd), because what is to survive SIGKILL must not live in the test's process.
+// Everything listens on loopback, on ports that were free, and writes below the
+// test's own folder; every process is killed by its id when its test ends, and by
+// the kernel should the test itself be killed. The last lines of every process are
+// shown when a test fails.
+//
+// The chaos tests put a load on a cluster, inject faults at random for as long as
+// CARILLON_CHAOS says, heal everything, and then count: each fire of each job, as it
+// follows from the job's schedule, has one run, that run has one end, and the runs
+// themselves have kept a journal that says how often they really happened.
+package e2e

@@ -1,0 +1,122 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// fault is something that was done to a process.
+type fault struct {
+	kind   string // kill or freeze
+	target string
+	at     time.Time
+	lasted time.Duration
+}
+
+// chaos does harm to a cluster. Each kind of process has a lane of its own, which
+// harms one process at a time, so that harm of different kinds overlaps.
+type chaos struct {
+	c    *cluster
+	seed uint64
+	// storeAway is how long the store's server is down, once.
+	storeAway time.Duration
+
+	mu     sync.Mutex
+	faults []fault
+}
+
+// run injects faults until ctx is done, and returns when all are healed.
+func (x *chaos) run(ctx context.Context) {
+	var lanes sync.WaitGroup
+	lanes.Go(func() { x.harmServers(ctx, x.random(1)) })
+	lanes.Go(func() { x.harmExecutors(ctx, x.random(2)) })
+	lanes.Go(func() { x.harmNATS(ctx, x.random(3)) })
+	lanes.Wait()
+}
+
+func (x *chaos) random(lane uint64) *rand.Rand { return rand.New(rand.NewPCG(x.seed, lane)) }
+
+// harmServers begins with the outage of the store.
+func (x *chaos) harmServers(ctx context.Context, r *rand.Rand) {
+	pause(ctx, time.Second)
+	x.kill(ctx, x.c.servers[0], x.storeAway)
+	for pause(ctx, between(r, time.Second, 4*time.Second)) {
+		target := x.c.servers[r.IntN(len(x.c.servers))]
+		if r.IntN(2) == 0 {
+			x.kill(ctx, target, between(r, 0, 6*time.Second))
+		} else {
+			x.freeze(ctx, target, between(r, 6*time.Second, 12*time.Second))
+		}
+	}
+}
+
+func (x *chaos) harmExecutors(ctx context.Context, r *rand.Rand) {
+	for pause(ctx, between(r, time.Second, 4*time.Second)) {
+		target := x.c.executors[r.IntN(len(x.c.executors))]
+		if r.IntN(2) == 0 {
+			x.kill(ctx, target, between(r, 0, 4*time.Second))
+		} else { // longer than AckWait at times
+			x.freeze(ctx, target, between(r, 6*time.Second, 20*time.Second))
+		}
+	}
+}
+
+// harmNATS harms one server at a time, and the next when the streams are whole.
+func (x *chaos) harmNATS(ctx context.Context, r *rand.Rand) {
+	for pause(ctx, between(r, 3*time.Second, 8*time.Second)) {
+		if x.c.whole() != nil {
+			continue
+		}
+		target := x.c.nats[r.IntN(len(x.c.nats))]
+		if r.IntN(3) != 0 {
+			x.kill(ctx, target, between(r, 0, 4*time.Second))
+		} else {
+			x.freeze(ctx, target, between(r, 6*time.Second, 9*time.Second))
+		}
+	}
+}
+
+// kill kills a process and starts it again after the time that it is away.
+func (x *chaos) kill(ctx context.Context, p *process, away time.Duration) {
+	at := time.Now()
+	p.kill()
+	pause(ctx, away)
+	if err := p.start(); err != nil {
+		x.c.t.Error(err)
+	}
+	x.note(fault{"kill", p.name, at, time.Since(at)})
+}
+
+// freeze stops a process and lets it go on, with no idea of the time that has passed.
+func (x *chaos) freeze(ctx context.Context, p *process, away time.Duration) {
+	at := time.Now()
+	p.signal(syscall.SIGSTOP)
+	pause(ctx, away)
+	p.signal(syscall.SIGCONT)
+	x.note(fault{"freeze", p.name, at, time.Since(at)})
+}
+
+func (x *chaos) note(f fault) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.faults = append(x.faults, f)
+}
+
+// pause returns true after d, or false when ctx is done.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Int64N(int64(most-least)))
+}

@@ -1,0 +1,127 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+var natsPattern = regexp.MustCompile(`NATS +(nats://\S+)`)
+
+func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
+	d := newDev(t)
+	d.begin(t)
+	nc, err := nats.Connect(natsPattern.FindStringSubmatch(d.said())[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	victim := d.run(t, "ask-me")
+	d.awaitStatus(t, victim, job.StatusSucceeded)
+
+	// What an executor of group "default" may publish, and what it must not say there.
+	shard := job.Name("default/ask-me").Shard(bus.DefaultShards)
+	own := bus.SubjectEvent(shard, "default")
+	event := func(change func(*bus.Event)) []byte {
+		e := &bus.Event{
+			Kind: bus.EventFinished, RunID: victim, Job: "default/ask-me", Version: 1, Shard: shard, Attempt: 1,
+			Cause: job.CauseAPI, FireTime: victim.Time(), CommittedAt: victim.Time(), At: time.Now(), Status: job.StatusFailed,
+		}
+		change(e)
+		m, err := e.Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Data
+	}
+	forged := 0
+	forge := func(subject, kind string, data []byte) {
+		t.Helper()
+		if err := nc.PublishMsg(bus.NewMessage(subject, kind, data)); err != nil {
+			t.Fatal(err)
+		}
+		forged++
+	}
+	forge(own, bus.MessageEvent, []byte("garbage \x00\xff"))
+	forge(own, bus.MessageEvent, []byte(`{"kind":"finished"}`))
+	forge(own, bus.MessageEvent, []byte(strings.Repeat("[", 100_000)))
+	forge(own, bus.MessageTrigger, event(func(*bus.Event) {}))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Job = "payroll/report" }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Shard = shard + 1 }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Kind = "promoted" }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Status = job.StatusMissed }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Attempt = -1 }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.RunID = "../../etc/passwd" }))
+	forge("evt.9999.default", bus.MessageEvent, event(func(e *bus.Event) { e.Shard = 9999 }))
+	forge(bus.SubjectLog("default", victim), bus.MessageLog, []byte("garbage"))
+	forge(bus.SubjectLog("default", victim), bus.MessageLog, []byte(`{"run_id":"`+string(victim)+`","job":"payroll/report","attempt":1,"lines":[{"seq":1}]}`))
+	if err := nc.Publish(bus.SubjectKill("default"), []byte("garbage")); err != nil {
+		t.Fatal(err)
+	}
+
+	await(t, 15*time.Second, "wait for the forgeries to be counted", func() error {
+		n, err := refused(t, d)
+		if err == nil && n != forged {
+			err = fmt.Errorf("%d refused of %d", n, forged)
+		}
+		return err
+	})
+	// A second end of a run that has one is well formed, comes too late, and changes nothing.
+	if err := nc.PublishMsg(bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))); err != nil {
+		t.Fatal(err)
+	}
+	next := d.run(t, "ask-me")
+	d.awaitStatus(t, next, job.StatusSucceeded)
+	d.awaitLog(t, next, string(next))
+	detail, err := client.Read[client.RunDetail](d.api.GetRun(t.Context(), string(victim)))
+	if err != nil || detail.Status != job.StatusSucceeded || len(detail.Attempts) != 1 {
+		t.Errorf("the run that was lied about: %+v, %v", detail, err)
+	}
+	d.interrupt(t)
+}
+
+var refusedPattern = regexp.MustCompile(`(?m)^carillon_ingest_refused_total\{.*\} (\d+)$`)
+
+// refused returns how many messages ingest has refused.
+func refused(t *testing.T, d *dev) (int, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.api.Address()+"/metrics", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, found := range refusedPattern.FindAllStringSubmatch(string(body), -1) {
+		n, err := strconv.Atoi(found[1])
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	if total == 0 {
+		return 0, errors.New("none yet")
+	}
+	return total, nil
+}

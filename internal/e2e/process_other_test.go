@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package e2e
+
+import "syscall"
+
+// orphaned has no equivalent here: a test that is killed leaves its processes.
+func orphaned() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

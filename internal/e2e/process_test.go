@@ -1,0 +1,197 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shownLines is how much of a process's output is shown when its test fails.
+const shownLines = 25
+
+// process is a program that can be started again after it was killed. What it
+// prints in all its lives goes to one file. Its methods are safe for concurrent use.
+type process struct {
+	name    string
+	command []string
+	env     []string
+	output  string // path of the file
+	// keep starts the process again when it ends by itself, as a supervisor does.
+	keep bool
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd     // of the present life; nil before the first
+	done   chan struct{} // closed when that life has ended
+	wanted bool          // it is to be alive
+	gaveUp int           // how often it ended by itself
+}
+
+// restartAfter is how long a supervisor lets a process rest that has ended by itself.
+const restartAfter = 300 * time.Millisecond
+
+// newProcess returns a process that has not been started, and that does not outlive
+// the test.
+func newProcess(t *testing.T, name string, env []string, command ...string) *process {
+	t.Helper()
+	p := &process{name: name, command: command, env: env, output: filepath.Join(t.TempDir(), name+".log")}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("the last that %s said:\n%s", p.name, p.tail(shownLines))
+		}
+	})
+	return p
+}
+
+// start begins a life. The one before must have ended.
+func (p *process) start() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wanted = true
+	return p.startLocked()
+}
+
+func (p *process) startLocked() error {
+	out, err := os.OpenFile(p.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }() // the process has its own
+	cmd := exec.Command(p.command[0], p.command[1:]...)
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, orphaned()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	done := make(chan struct{})
+	p.cmd, p.done = cmd, done
+	go func() { // ends with the process, which kill waits for
+		_ = cmd.Wait() // its state tells
+		close(done)
+		p.restart(cmd)
+	}()
+	return nil
+}
+
+// restart is what a supervisor does when cmd has ended.
+func (p *process) restart(ended *exec.Cmd) {
+	p.mu.Lock()
+	rest := p.wanted
+	if p.wanted {
+		p.gaveUp++
+	}
+	p.mu.Unlock()
+	if !rest || !p.keep {
+		return
+	}
+	time.Sleep(restartAfter)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wanted && p.cmd == ended {
+		_ = p.startLocked() // the program is there: it has been started before
+	}
+}
+
+// signal sends a signal, unless the process has ended.
+func (p *process) signal(s os.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(s)
+	}
+}
+
+// kill ends the process as a crash does, and waits until it is gone.
+func (p *process) kill() {
+	p.mu.Lock()
+	p.wanted = false
+	p.mu.Unlock()
+	p.signal(syscall.SIGKILL)
+	if done := p.ended(); done != nil {
+		<-done
+	}
+}
+
+// ended returns a channel that is closed when the present life has ended.
+func (p *process) ended() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done
+}
+
+// wait returns the exit code, and an error when the process is still there after
+// the limit.
+func (p *process) wait(limit time.Duration) (int, error) {
+	select {
+	case <-p.ended():
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(limit):
+		return 0, fmt.Errorf("%s has not ended within %s", p.name, limit)
+	}
+}
+
+// alive returns an error when the process has ended by itself.
+func (p *process) alive() error {
+	select {
+	case <-p.ended():
+		return fmt.Errorf("%s has ended with exit code %d:\n%s", p.name, p.cmd.ProcessState.ExitCode(), p.tail(shownLines))
+	default:
+		return nil
+	}
+}
+
+// said returns all that the process has printed.
+func (p *process) said() string {
+	data, err := os.ReadFile(p.output)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err.Error()
+	}
+	return string(data)
+}
+
+func (p *process) tail(n int) string {
+	lines := strings.Split(strings.TrimRight(p.said(), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// begin starts the process, and ends the test if it cannot.
+func (p *process) begin(t *testing.T) {
+	t.Helper()
+	if err := p.start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await asks until the answer is nil. Other processes cannot be waited for on
+// virtual time, so this is the one place that polls.
+func await(t *testing.T, limit time.Duration, what string, ask func() error) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %s: %v", what, limit, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// interrupt asks the process to end, as Ctrl-C does.
+func (p *process) interrupt() {
+	p.mu.Lock()
+	p.wanted = false
+	p.mu.Unlock()
+	p.signal(os.Interrupt)
+}
