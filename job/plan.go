@@ -88,7 +88,7 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 
 // rulesKey is equal for two versions only if their rules are. An H, which stands
 // for a value chosen by the job, makes it depend on the job; the H of THU does so
-// too, which costs sharing and no more.
+// too, which costs sharing and no more. "@hourly" and the like have none.
 func rulesKey(v *Version) string {
 	s := v.Schedule
 	var b strings.Builder
@@ -106,7 +106,7 @@ func rulesKey(v *Version) string {
 		}
 		b.WriteByte('|')
 	}
-	if strings.ContainsAny(s.Cron, "Hh") {
+	if !strings.HasPrefix(s.Cron, "@") && strings.ContainsAny(s.Cron, "Hh") {
 		b.WriteString(string(v.Job.Job))
 	}
 	return b.String()

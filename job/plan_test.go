@@ -149,6 +149,12 @@ func TestPlansWithTheSameRulesShareThem(t *testing.T) {
 		t.Error("only and except share rules")
 	}
 	hash := func(v *Version) { v.Schedule.Cron = "H H * * *" }
+	for _, text := range []string{"@hourly", "@every 1h"} {
+		same := func(v *Version) { v.Schedule.Cron = text }
+		if plan("g/a", same).Rules != plan("g/b", same).Rules {
+			t.Errorf("two jobs do not share %s", text)
+		}
+	}
 	if plan("g/a", hash).Rules == plan("g/b", hash).Rules {
 		t.Error("two jobs share an expression with H, which stands for the job's own value")
 	}
