@@ -41,6 +41,9 @@ func (s *Scheduler) commit(ctx context.Context, batches []pending) (lost []pendi
 		refusal, refused := errors.AsType[*bus.BatchError](err)
 		s.complain(attempt, batches, err)
 		if refused && !refusal.Stale() {
+			if !refusal.Busy() {
+				wait.most = 2 * time.Second // a stream without room has none for a while
+			}
 			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
 		} else {
 			s.metrics.refused.WithLabelValues("unknown_or_stale").Inc()

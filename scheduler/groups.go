@@ -11,15 +11,15 @@ import (
 
 // setupGroups makes the consumer of every group, and makes groups known that an
 // instance belongs to, until ctx is done.
-func (s *Scheduler) setupGroups(ctx context.Context) error {
-	groups, err := s.conn.WatchGroups(ctx)
-	if err != nil {
-		return err
+func (s *Scheduler) setupGroups(ctx context.Context) {
+	groups := s.watch(ctx, s.conn.WatchGroups)
+	if groups == nil {
+		return
 	}
 	defer func() { _ = groups.Stop() }()
-	instances, err := s.conn.WatchInstances(ctx)
-	if err != nil {
-		return err
+	instances := s.watch(ctx, s.conn.WatchInstances)
+	if instances == nil {
+		return
 	}
 	defer func() { _ = instances.Stop() }()
 	known := map[string]bool{}
@@ -31,7 +31,7 @@ func (s *Scheduler) setupGroups(ctx context.Context) error {
 		case e = <-instances.Updates():
 		}
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		if e != nil && e.Operation() == jetstream.KeyValuePut {
 			s.setupGroup(ctx, e, known)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -23,14 +24,23 @@ import (
 // those that another should own. One goroutine uses it.
 type members struct {
 	s      *Scheduler
-	self   *bus.Held // on the node's name; nil: not held
-	nodes  map[string]bool
-	owners map[int]string // holder of each shard that has one
-	wg     sync.WaitGroup // of the shards' goroutines
-	slots  chan struct{}  // bounds takeovers under way
+	self   *bus.Held            // on the node's name; nil: not held
+	nodes  map[string]time.Time // when each was last heard of
+	owners map[int]owner        // of each shard that has one
+	wg     sync.WaitGroup       // of the shards' goroutines
+	slots  chan struct{}        // bounds takeovers under way
+}
+
+// owner is who holds a shard's lease, and when it was last heard of.
+type owner struct {
+	node  string
+	heard time.Time
 }
 
 const (
+	// silence is how long after its last sign of life a lease has surely ended. Its end
+	// is told, but not for ever: a node that was cut off for minutes does not hear of it.
+	silence = bus.LeaseTTL + bus.LeaseRenew
 	// takeovers is how many shards a node takes over at once: each reads all its jobs.
 	takeovers = 8
 	// failurePause is how long a node leaves a shard alone that it could not take over
@@ -42,11 +52,11 @@ const (
 
 // holdShards holds what is the node's, until ctx is done; then it lets go of it,
 // with the help of stopLanes should that take long.
-func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) error {
-	m := &members{s: s, nodes: map[string]bool{}, owners: map[int]string{}, slots: make(chan struct{}, takeovers)}
-	watch, err := s.conn.WatchLeases(ctx)
-	if err != nil {
-		return err
+func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
+	m := &members{s: s, nodes: map[string]time.Time{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers)}
+	watch := s.watch(ctx, s.conn.WatchLeases)
+	if watch == nil {
+		return
 	}
 	defer func() { _ = watch.Stop() }()
 	m.renew(ctx)
@@ -65,13 +75,13 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) error {
 			}
 		case <-renew.C:
 			m.renew(ctx)
+			m.forget(time.Now())
 		}
 		if known && news && ctx.Err() == nil {
 			m.assign(ctx)
 		}
 	}
 	m.leave(ctx, stopLanes)
-	return nil
 }
 
 // note takes in a change of the LEASE bucket. It reports whether that was news, and
@@ -87,9 +97,9 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 	kind, rest, _ := strings.Cut(e.Key(), ".")
 	switch kind {
 	case "node":
-		was := m.nodes[rest]
+		_, was := m.nodes[rest]
 		if holder != "" {
-			m.nodes[rest] = true
+			m.nodes[rest] = time.Now()
 		} else {
 			delete(m.nodes, rest)
 		}
@@ -99,15 +109,21 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 		if err != nil {
 			return false
 		}
-		was := m.owners[n]
+		was := m.owners[n].node
 		if holder != "" {
-			m.owners[n] = holder
+			m.owners[n] = owner{node: holder, heard: time.Now()}
 		} else {
 			delete(m.owners, n)
 		}
 		return was != holder
 	}
 	return false
+}
+
+// forget drops holders that have not been heard of for too long.
+func (m *members) forget(now time.Time) {
+	maps.DeleteFunc(m.nodes, func(_ string, heard time.Time) bool { return now.Sub(heard) > silence })
+	maps.DeleteFunc(m.owners, func(_ int, o owner) bool { return now.Sub(o.heard) > silence })
 }
 
 // renew keeps the node's lease and those on its shards.
@@ -158,19 +174,15 @@ func (m *members) renewSelf(ctx context.Context) {
 
 // assign takes free shards that should be the node's, and drops those that should not.
 func (m *members) assign(ctx context.Context) {
-	if m.self == nil || !m.nodes[m.s.cfg.Node] {
+	if _, known := m.nodes[m.s.cfg.Node]; m.self == nil || !known {
 		return // the others do not count on this node yet
 	}
-	nodes := make([]string, 0, len(m.nodes))
-	for n := range m.nodes {
-		nodes = append(nodes, n)
-	}
-	slices.Sort(nodes)
+	nodes := slices.Sorted(maps.Keys(m.nodes))
 	for shard := range m.s.conn.Cluster().Shards {
 		mine := preferred(shard, nodes) == m.s.cfg.Node
 		o := m.s.ownership(shard)
 		switch {
-		case mine && o == nil && m.owners[shard] == "":
+		case mine && o == nil && m.owners[shard].node == "":
 			m.own(ctx, shard)
 		case !mine && o != nil:
 			o.cancel() // another node's share: hand over

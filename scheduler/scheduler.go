@@ -127,7 +127,8 @@ func (s *Scheduler) Owned() int {
 
 // Run schedules until ctx is done, then releases its shards, so that other nodes go
 // on at once. It returns nil after an orderly stop; every goroutine that it started
-// has returned by then.
+// has returned by then. JetStream may come and go meanwhile, for any time. Run may be
+// called once.
 func (s *Scheduler) Run(ctx context.Context) error {
 	// Lanes work on until the shards are given back: whoever waits for a batch under
 	// way, an asker or the next owner, is served best by its end.
@@ -137,17 +138,13 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for _, l := range s.lanes {
 		g.Go(func() error { l.run(working); return nil })
 	}
-	g.Go(func() error { return s.terms.follow(gctx) })
-	g.Go(func() error { return s.setupGroups(gctx) })
+	g.Go(func() error { s.terms.follow(gctx); return nil })
+	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
 	g.Go(func() error {
 		defer stopLanes()
-		return s.holdShards(gctx, stopLanes)
-	})
-	err := g.Wait()
-	if err != nil && ctx.Err() != nil {
-		s.log.Debug("stopped while starting", "error", err)
+		s.holdShards(gctx, stopLanes)
 		return nil
-	}
-	return err
+	})
+	return g.Wait()
 }

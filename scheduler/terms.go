@@ -25,15 +25,15 @@ type terms struct {
 func newTerms(s *Scheduler) *terms { return &terms{s: s, ready: make(chan struct{})} }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
-func (t *terms) follow(ctx context.Context) error {
-	calendars, err := t.s.conn.WatchCalendars(ctx)
-	if err != nil {
-		return err
+func (t *terms) follow(ctx context.Context) {
+	calendars := t.s.watch(ctx, t.s.conn.WatchCalendars)
+	if calendars == nil {
+		return
 	}
 	defer func() { _ = calendars.Stop() }()
-	holds, err := t.s.conn.WatchHold(ctx)
-	if err != nil {
-		return err
+	holds := t.s.watch(ctx, t.s.conn.WatchHold)
+	if holds == nil {
+		return
 	}
 	defer func() { _ = holds.Stop() }()
 	var started, watches sync.WaitGroup
@@ -43,7 +43,6 @@ func (t *terms) follow(ctx context.Context) error {
 	started.Wait()
 	close(t.ready)
 	watches.Wait()
-	return nil
 }
 
 // await waits until what was stored when the node started is known: a shard that

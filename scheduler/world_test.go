@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
 	"carillon/bus/bustest"
@@ -27,6 +30,7 @@ type world struct {
 	broker *bustest.Broker
 	conn   *bus.Conn
 	nodes  map[string]*node
+	assets bus.Assets
 }
 
 type node struct {
@@ -43,19 +47,44 @@ func runAt(t *testing.T, at time.Time, shards int, f func(w *world)) {
 	bustest.Run(t, at, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), nodes: map[string]*node{}}
 		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		w.assets = bus.Assets{Shards: shards, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
+		w.setup()
 		f(w)
-		for name := range w.nodes {
-			w.stopNode(name)
-		}
 	})
+}
+
+func (w *world) setup() {
+	w.t.Helper()
+	if err := w.conn.Setup(w.t.Context(), w.assets); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// limitTrig sets how large TRIG may be.
+func (w *world) limitTrig(bytes int64) {
+	w.t.Helper()
+	w.assets.TrigBytes = bytes
+	w.setup()
+}
+
+// state returns the state of a stream.
+func (w *world) state(stream string) jetstream.StreamState {
+	w.t.Helper()
+	s, err := w.conn.JS.Stream(w.t.Context(), stream)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.CachedInfo().State
 }
 
 func (w *world) connect(name string) *bus.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	return w.connectBy(name, w.broker.Dialer(name))
+}
+
+func (w *world) connectBy(name string, way nats.InProcessConnProvider) *bus.Conn {
+	w.t.Helper()
+	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(way)}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -69,6 +98,12 @@ func (w *world) startNode(name string) *node {
 	if err := conn.Open(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
+	return w.startNodeOn(name, conn)
+}
+
+// startNodeOn is startNode on a connection that the test has made and opened.
+func (w *world) startNodeOn(name string, conn *bus.Conn) *node {
+	w.t.Helper()
 	var log *slog.Logger
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -81,6 +116,11 @@ func (w *world) startNode(name string) *node {
 	n := &node{Scheduler: s, conn: conn, stop: stop, done: make(chan error, 1)}
 	w.nodes[name] = n
 	go func() { n.done <- s.Run(ctx) }()
+	w.t.Cleanup(func() {
+		if w.nodes[name] == n {
+			w.stopNode(name)
+		}
+	})
 	return n
 }
 
@@ -94,6 +134,89 @@ func (w *world) stopNode(name string) {
 		w.t.Errorf("node %s: %v", name, err)
 	}
 	n.conn.NC.Close()
+}
+
+// killNode ends a node as a crash does: the connection is gone before it can say
+// anything.
+func (w *world) killNode(name string) {
+	w.t.Helper()
+	n := w.nodes[name]
+	delete(w.nodes, name)
+	n.conn.NC.Close()
+	n.stop()
+	if err := <-n.done; err != nil {
+		w.t.Errorf("node %s: %v", name, err)
+	}
+}
+
+// fire is a line of a record that stands for one fire, with when it was decided.
+type fire struct {
+	bus.Decided
+	at    time.Time
+	node  string
+	epoch uint64
+}
+
+// fires returns what was decided about a job, a line a fire, by fire time. Fires that share a line
+// must be every apart.
+func (w *world) fires(name job.Name, every time.Duration) []fire {
+	w.t.Helper()
+	var all []fire
+	w.records(func(r *bus.Record, d bus.Decided) {
+		for i := range d.Count {
+			if d.Job == name {
+				one := d
+				one.Count, one.FireTime = 1, d.FireTime.Add(time.Duration(i)*every)
+				all = append(all, fire{Decided: one, at: r.At, node: r.Node, epoch: r.Epoch})
+			}
+		}
+		if last := d.FireTime.Add(time.Duration(d.Count-1) * every); d.Job == name && d.Count > 1 && !last.Equal(d.Until) {
+			w.t.Errorf("%s: %d fires from %v to %v are not every %v", name, d.Count, d.FireTime, d.Until, every)
+		}
+	})
+	slices.SortStableFunc(all, func(a, b fire) int { return a.FireTime.Compare(b.FireTime) })
+	return all
+}
+
+// wantEachOnce checks that every fire of a job from first on was decided, in order,
+// until a second ago, and none twice.
+func (w *world) wantEachOnce(name job.Name, first time.Time, every time.Duration) []fire {
+	w.t.Helper()
+	all := w.fires(name, every)
+	next := first
+	for _, f := range all {
+		if !f.FireTime.Equal(next) {
+			w.t.Errorf("%s: decided %v, want %v", name, f.FireTime.Format(time.TimeOnly), next.Format(time.TimeOnly))
+			return all
+		}
+		next = next.Add(every)
+	}
+	if time.Since(next) > time.Second {
+		w.t.Errorf("%s: nothing decided from %v on, and it is %v", name, next.Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly))
+	}
+	ids := w.triggers()
+	slices.Sort(ids)
+	if n := len(ids); n != len(slices.Compact(ids)) {
+		w.t.Error("a run was triggered twice")
+	}
+	return all
+}
+
+// longest returns the greatest time from a fire's instant to the decision about it.
+func longest(all []fire) (delay time.Duration) {
+	for _, f := range all {
+		delay = max(delay, f.at.Sub(f.FireTime))
+	}
+	return delay
+}
+
+// owned returns how many shards each node fires for, by name.
+func (w *world) owned() map[string]int {
+	m := map[string]int{}
+	for name, n := range w.nodes {
+		m[name] = n.Owned()
+	}
+	return m
 }
 
 // put saves a job as of now.
@@ -114,22 +237,54 @@ func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) {
 
 func cron(text string) job.Schedule { return job.Schedule{Cron: text} }
 
+// tripwire is a way to the broker that calls trip when the client has written so many
+// times.
+type tripwire struct {
+	nats.InProcessConnProvider
+	left atomic.Int64
+	trip func()
+}
+
+func (t *tripwire) InProcessConn() (net.Conn, error) {
+	c, err := t.InProcessConnProvider.InProcessConn()
+	return tripConn{c, t}, err
+}
+
+type tripConn struct {
+	net.Conn
+	t *tripwire
+}
+
+func (c tripConn) Write(p []byte) (int, error) {
+	if c.t.left.Add(-1) == 0 {
+		c.t.trip()
+	}
+	return c.Conn.Write(p)
+}
+
 // decided returns what the records say, oldest first, as "job fire-time status cause".
 func (w *world) decided() []string {
 	w.t.Helper()
 	var all []string
+	w.records(func(_ *bus.Record, d bus.Decided) {
+		line := fmt.Sprintf("%s %s %s %s", d.Job, d.FireTime.Format("15:04:05"), d.Status, d.Cause)
+		if d.Count > 1 {
+			line += fmt.Sprintf(" x%d", d.Count)
+		}
+		all = append(all, line)
+	})
+	return all
+}
+
+// records calls yield for each line of each record, oldest first.
+func (w *world) records(yield func(*bus.Record, bus.Decided)) {
+	w.t.Helper()
 	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "rec.*", func(m *bus.Stored) bool {
 		r, err := bus.DecodeRecord(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := r.Each(func(d bus.Decided) {
-			line := fmt.Sprintf("%s %s %s %s", d.Job, d.FireTime.Format("15:04:05"), d.Status, d.Cause)
-			if d.Count > 1 {
-				line += fmt.Sprintf(" x%d", d.Count)
-			}
-			all = append(all, line)
-		}); err != nil {
+		if err := r.Each(func(d bus.Decided) { yield(r, d) }); err != nil {
 			w.t.Fatal(err)
 		}
 		return true
@@ -137,7 +292,6 @@ func (w *world) decided() []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return all
 }
 
 // triggers returns the ids of the runs whose triggers are on the stream.

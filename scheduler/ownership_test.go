@@ -1,0 +1,206 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// secondly is a job that fires every second, and the first instant at which it does,
+// if it is put when the world begins.
+var secondly = job.Schedule{FixedRate: job.Duration(time.Second)}
+
+func second(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
+
+// names returns so many jobs that every shard has some.
+func names(n int) []job.Name {
+	all := make([]job.Name, n)
+	for i := range all {
+		all[i] = job.Name("g/job-" + string(rune('a'+i/26)) + string(rune('a'+i%26)))
+	}
+	return all
+}
+
+func TestNodesShareTheShards(t *testing.T) {
+	runAt(t, start, 32, func(w *world) {
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(5 * time.Second)
+		two := w.owned()
+		if two["a"]+two["b"] != 32 || two["a"] < 8 || two["b"] < 8 {
+			t.Errorf("two nodes own %v", two)
+		}
+		w.startNode("c")
+		time.Sleep(5 * time.Second)
+		three := w.owned()
+		if three["a"]+three["b"]+three["c"] != 32 || three["a"] > two["a"] || three["b"] > two["b"] || three["c"] < 4 {
+			t.Errorf("after %v, three nodes own %v", two, three)
+		}
+	})
+}
+
+func TestNothingIsLostOrDoubledWhileNodesComeAndGo(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(16)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		w.startNode("a")
+		time.Sleep(5 * time.Second)
+		w.startNode("b")
+		time.Sleep(5 * time.Second)
+		w.startNode("c")
+		time.Sleep(5 * time.Second)
+		w.stopNode("a")
+		time.Sleep(5 * time.Second)
+		w.stopNode("b")
+		time.Sleep(5500 * time.Millisecond)
+		for _, n := range jobs {
+			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > 100*time.Millisecond {
+				t.Errorf("%s: a fire was decided %v late; hand-overs take milliseconds", n, d)
+			}
+		}
+	})
+}
+
+func TestAKilledNodesShardsFireElsewhereOnceItsLeasesEnd(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(16)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(5500 * time.Millisecond)
+		w.killNode("a")
+		time.Sleep(10 * time.Second)
+		for _, n := range jobs {
+			all := w.wantEachOnce(n, second(1), time.Second)
+			if d := longest(all[2:]); d > bus.LeaseTTL+time.Second {
+				t.Errorf("%s: a fire was decided %v late", n, d)
+			}
+			if last := all[len(all)-1].node; last != "b" {
+				t.Errorf("%s fires at %s", n, last)
+			}
+		}
+	})
+}
+
+func TestANodeThatIsCutOffDoesNoHarm(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(16)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(5500 * time.Millisecond)
+		w.broker.Partition("a")
+		time.Sleep(20 * time.Second)
+		if n := w.nodes["a"].Owned(); n != 0 {
+			t.Errorf("a node that is cut off still believes to own %d shards", n)
+		}
+		w.broker.Heal("a")
+		time.Sleep(10 * time.Second)
+		if own := w.owned(); own["a"] == 0 || own["a"]+own["b"] != 8 {
+			t.Errorf("after healing the nodes own %v", own)
+		}
+		for _, n := range jobs {
+			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > bus.LeaseTTL+time.Second {
+				t.Errorf("%s: a fire was decided %v late", n, d)
+			}
+		}
+	})
+}
+
+func TestABatchWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
+	for _, deaf := range []time.Duration{500 * time.Millisecond, 3 * time.Second, 30 * time.Second} {
+		t.Run(deaf.String(), func(t *testing.T) {
+			run(t, func(w *world) {
+				jobs := names(16)
+				for _, n := range jobs {
+					w.put(n, secondly)
+				}
+				w.startNode("a")
+				time.Sleep(5900 * time.Millisecond)
+				w.broker.Deafen("a")
+				time.Sleep(deaf)
+				w.broker.Heal("a")
+				time.Sleep(20 * time.Second)
+				for _, n := range jobs {
+					w.wantEachOnce(n, second(1), time.Second)
+				}
+			})
+		})
+	}
+}
+
+func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
+	runAt(t, start, 1, func(w *world) {
+		w.put("g/a", secondly)
+		w.startNode("a")
+		time.Sleep(3500 * time.Millisecond)
+		m, err := w.conn.Last(w.t.Context(), bus.StreamTrig, bus.SubjectCursor(0))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		cursor, err := bus.DecodeCursor(m.Header, m.Data)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		entry, err := w.conn.GetJob(w.t.Context(), "g/a")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		zombie := shard.New(shard.Config{Epoch: cursor.Epoch, Node: cursor.Node, Planner: &job.Planner{}}, cursor, m.Seq)
+		if err := zombie.PutVersion(&entry.Version); err != nil {
+			w.t.Fatal(err)
+		}
+		w.startNode("b") // whoever owns the shard now goes on
+		time.Sleep(5 * time.Second)
+		batch := zombie.Step(time.Now().UnixMilli(), bus.MaxBatch)
+		before := w.state(bus.StreamTrig)
+		_, err = w.conn.PublishBatch(w.t.Context(), batch.Messages)
+		if refusal, ok := errors.AsType[*bus.BatchError](err); !ok || !refusal.Stale() {
+			t.Errorf("a late owner's batch: %v, want stale", err)
+		}
+		if after := w.state(bus.StreamTrig); after.LastSeq != before.LastSeq {
+			t.Errorf("the stream went from %d to %d", before.LastSeq, after.LastSeq)
+		}
+		time.Sleep(time.Second)
+		w.wantEachOnce("g/a", second(1), time.Second)
+	})
+}
+
+func TestTwoNodesOfOneNameDoNotShareALease(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(8)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		w.startNode("a")
+		time.Sleep(3500 * time.Millisecond)
+		first := w.nodes["a"]
+		w.startNode("a")
+		time.Sleep(10 * time.Second)
+		if n := w.nodes["a"].Owned(); n != 0 {
+			t.Errorf("the second node of a name owns %d shards while the first lives", n)
+		}
+		first.stop()
+		if err := <-first.done; err != nil {
+			t.Error(err)
+		}
+		first.conn.NC.Close()
+		time.Sleep(5 * time.Second)
+		if n := w.nodes["a"].Owned(); n != 8 {
+			t.Errorf("the second node of a name owns %d shards after the first has gone", n)
+		}
+		for _, n := range jobs {
+			w.wantEachOnce(n, second(1), time.Second)
+		}
+	})
+}

@@ -1,0 +1,26 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// watch begins a watch, and tries for as long as it takes: JetStream may be away when
+// a node starts. It returns nil when ctx is done.
+func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
+	wait := backoff{least: 100 * time.Millisecond, most: 2 * time.Second}
+	for attempt := 1; ; attempt++ {
+		w, err := begin(ctx)
+		if err == nil {
+			return w
+		}
+		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
+			s.log.Warn("watch not begun yet", "attempt", attempt, "error", err)
+		}
+		if !wait.sleep(ctx) {
+			return nil
+		}
+	}
+}
