@@ -13,6 +13,7 @@ import (
 
 func TestAGroupWithoutExecutorsDelaysNobody(t *testing.T) {
 	run(t, func(w *world) {
+		t := w.t // the bubble's
 		w.startNode("a")
 		for i := range 50 {
 			w.put(job.Name(fmt.Sprintf("absent/job-%d", i)), job.Schedule{FixedRate: job.Duration(time.Second)})
