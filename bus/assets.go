@@ -130,14 +130,41 @@ func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
 	}
 }
 
+// How long Setup goes on while JetStream does not answer, and how long it rests in
+// between. The streams of a new cluster elect a leader each, which may take seconds.
+const (
+	setupWithin = time.Minute
+	setupRest   = 250 * time.Millisecond
+)
+
 // Setup makes what is missing of streams, buckets and consumers, brings limits of
 // existing ones up to date, and returns an error that says what differs where one
-// cannot be changed. It is safe to call from several nodes at once.
+// cannot be changed. It is safe to call from several nodes at once. While JetStream
+// does not answer it tries again, for a minute; then the error is
+// job.ErrUnavailable.
 func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	a = a.withDefaults()
 	if a.Shards < 0 || a.Shards > MaxShards {
 		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be between 1 and %d", a.Shards, MaxShards)}
 	}
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for begun := time.Now(); ; {
+		err := c.setup(ctx, a)
+		if !errors.Is(err, job.ErrUnavailable) || time.Since(begun) > setupWithin {
+			return err
+		}
+		rest.Reset(setupRest)
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// setup is Setup, once.
+func (c *Conn) setup(ctx context.Context, a Assets) error {
 	for _, cfg := range a.streams() {
 		if err := c.setupStream(ctx, cfg); err != nil {
 			return err

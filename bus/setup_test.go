@@ -1,0 +1,53 @@
+package bus_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/job"
+)
+
+var setupBegan = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
+
+// partitioned returns a connection that reaches its broker no more.
+func partitioned(t *testing.T) (*bustest.Broker, *bus.Conn) {
+	t.Helper()
+	b := bustest.NewBroker(t)
+	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(b.Dialer("node"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.NC.Close)
+	b.Partition("node")
+	return b, conn
+}
+
+func TestSetupOutlastsAClusterThatDoesNotAnswerYet(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		b, conn := partitioned(t)
+		time.AfterFunc(30*time.Second, func() { b.Heal("node") })
+		if err := conn.Setup(t.Context(), bus.Assets{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := conn.Cluster().Shards; n != bus.DefaultShards {
+			t.Errorf("%d shards, want %d", n, bus.DefaultShards)
+		}
+	})
+}
+
+func TestSetupSaysThatJetStreamDoesNotAnswer(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		_, conn := partitioned(t)
+		if err := conn.Setup(t.Context(), bus.Assets{}); !errors.Is(err, job.ErrUnavailable) {
+			t.Errorf("Setup: %v, want %v", err, job.ErrUnavailable)
+		}
+		if took := time.Since(setupBegan); took < time.Minute || took > 70*time.Second {
+			t.Errorf("Setup took %s, want about a minute", took)
+		}
+	})
+}
