@@ -44,6 +44,7 @@ func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3
 
 func surviveChaos(t *testing.T, replicas int) {
 	t.Helper()
+	t.Parallel() // with the other one: both wait more than they work
 	d := chaosFor(t)
 	c := newCluster(t, replicas, "chaos")
 	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute)}

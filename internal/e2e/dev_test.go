@@ -92,15 +92,15 @@ func (d *dev) run(t *testing.T, name string) job.RunID {
 	return id
 }
 
-// awaitStatus waits until a run has the status, and returns its newest attempt.
-func (d *dev) awaitStatus(t *testing.T, id job.RunID, want job.Status) client.Run {
+// awaitSuccess waits until a run has succeeded, and returns its newest attempt.
+func (d *dev) awaitSuccess(t *testing.T, id job.RunID) client.Run {
 	t.Helper()
 	var detail client.RunDetail
-	await(t, 45*time.Second, fmt.Sprintf("wait for run %s to be %s", id, want), func() (err error) {
+	await(t, 45*time.Second, "wait for the success of run "+string(id), func() (err error) {
 		if detail, err = client.Read[client.RunDetail](d.api.GetRun(t.Context(), string(id))); err != nil {
 			return err
 		}
-		if detail.Status != want {
+		if detail.Status != job.StatusSucceeded {
 			return fmt.Errorf("it is %s", detail.Status)
 		}
 		return nil
@@ -135,7 +135,7 @@ func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
 	d.begin(t)
 
 	id := d.run(t, "ask-me")
-	d.awaitStatus(t, id, job.StatusSucceeded)
+	d.awaitSuccess(t, id)
 	d.awaitLog(t, id, "run "+string(id), `"greeting"`)
 	var beat client.Run
 	await(t, 20*time.Second, "wait for the heartbeat job to fire", func() error {
@@ -202,7 +202,7 @@ func TestDevRunsAgainWhatAKillInterrupted(t *testing.T) {
 	d.kill()
 	d.begin(t)
 
-	if run := d.awaitStatus(t, id, job.StatusSucceeded); run.Attempt != 1 {
+	if run := d.awaitSuccess(t, id); run.Attempt != 1 {
 		t.Errorf("the run ended in attempt %d, which nothing asked for", run.Attempt)
 	}
 	said, err := os.ReadFile(journal)

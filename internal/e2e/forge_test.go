@@ -31,7 +31,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	}
 	defer nc.Close()
 	victim := d.run(t, "ask-me")
-	d.awaitStatus(t, victim, job.StatusSucceeded)
+	d.awaitSuccess(t, victim)
 
 	// What an executor of group "default" may publish, and what it must not say there.
 	shard := job.Name("default/ask-me").Shard(bus.DefaultShards)
@@ -85,7 +85,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := d.run(t, "ask-me")
-	d.awaitStatus(t, next, job.StatusSucceeded)
+	d.awaitSuccess(t, next)
 	d.awaitLog(t, next, string(next))
 	detail, err := client.Read[client.RunDetail](d.api.GetRun(t.Context(), string(victim)))
 	if err != nil || detail.Status != job.StatusSucceeded || len(detail.Attempts) != 1 {
