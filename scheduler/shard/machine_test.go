@@ -194,6 +194,13 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 		"12:02:00 g/a@1 skipped schedule: everything is paused")
 }
 
+func TestLateFiresAreJudgedByTheVersionThatIsEffectiveNow(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, every(time.Minute, job.FireOnce))
+	b.put(2*time.Minute, 2, every(time.Minute, job.MisfireSkip)) // saved by a clock that is ahead of ours
+	b.want(b.step(90*time.Second, bus.MaxBatch), "12:01:00 g/a@1 pending misfire: noticed 30s late")
+}
+
 func TestCalendarsSkipFires(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []job.Calendar{
