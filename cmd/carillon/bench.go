@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -13,10 +15,11 @@ import (
 
 // benchOptions are the flags that benches share; each reads those that apply to it.
 type benchOptions struct {
-	jobs   int
-	rate   int
-	runFor time.Duration
-	output string
+	jobs    int
+	rate    int
+	runFor  time.Duration
+	output  string
+	profile string // file for a CPU profile
 }
 
 // benchResult is what a bench prints, as one JSON object. Fields that do not apply
@@ -68,7 +71,12 @@ func newBenchCommand() *cobra.Command {
 			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
 			Args:  cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
+				stop, err := startProfile(opts.profile)
+				if err != nil {
+					return err
+				}
 				r, err := b.run(cmd.Context(), opts)
+				stop()
 				if err != nil {
 					return fmt.Errorf("bench %s: %w", b.name, err)
 				}
@@ -84,9 +92,28 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
 		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
+		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile to this `file`")
 		cmd.AddCommand(sub)
 	}
 	return cmd
+}
+
+// startProfile begins a CPU profile of the whole bench, if a file is given.
+func startProfile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path) //nolint:gosec // the file that the user named
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
 }
 
 func (r *benchResult) print(cmd *cobra.Command, format string) error {

@@ -33,8 +33,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 		period = o.jobs / o.rate
 	}
 	// The jobs begin to fire when the node is ready for all of them.
-	began := time.Now().Truncate(time.Second)
-	from := began.Add(10*time.Second + time.Duration(o.jobs)*20*time.Microsecond).Truncate(time.Second)
+	from := readyBy(o.jobs)
 	schedule := func(i int) job.Schedule {
 		anchor := from.Add(time.Duration(i%period) * time.Second)
 		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}

@@ -21,7 +21,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := time.Now().Add(10*time.Second + time.Duration(o.jobs)*20*time.Microsecond).Truncate(time.Second)
+	at := readyBy(o.jobs)
 	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
 	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := time.Now().Add(6*time.Second + time.Duration(o.jobs)*20*time.Microsecond).Truncate(time.Second)
+	at := readyBy(o.jobs)
 	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
 	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	cpu := cpuTime()
 	if err := poll(ctx, func() (bool, error) {
 		// Counting is not free: look rarely.
-		if err := wait(ctx, 100*time.Millisecond); err != nil {
+		if err := wait(ctx, 250*time.Millisecond); err != nil {
 			return false, err
 		}
 		c, err := store.Counts(ctx, logstore.RunFilter{})

@@ -103,6 +103,11 @@ func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule f
 	}
 }
 
+// readyBy returns a whole second by which so many jobs are surely saved and loaded.
+func readyBy(jobs int) time.Time {
+	return time.Now().Add(10*time.Second + time.Duration(jobs)*60*time.Microsecond).Truncate(time.Second)
+}
+
 func benchJob(i int) job.Name { return job.Name("bench/job-" + strconv.Itoa(i)) }
 
 // benchNode is a scheduler node within the process.
