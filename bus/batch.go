@@ -16,7 +16,7 @@ import (
 const MaxBatch = 1000
 
 // BatchTimeout is how long to wait for the answer to a batch before its outcome
-// counts as unknown.
+// counts as unknown. Other requests to JetStream wait as long.
 const BatchTimeout = 2 * time.Second
 
 // ErrBatchUnknown means that no answer to a batch came: it may have been stored, or

@@ -92,7 +92,7 @@ func Connect(cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), err)
 	}
-	js, err := jetstream.New(nc)
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(BatchTimeout))
 	if err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("connect to JetStream: %w", err)

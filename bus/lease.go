@@ -56,8 +56,19 @@ type Held struct {
 }
 
 // AcquireLease takes the lease on key for node, if nobody holds it. The error is
-// job.ErrConflict when somebody does.
+// job.ErrConflict when somebody does. It may take a moment longer than ctx: a lease
+// that was acquired for nobody would keep others away until it ends.
 func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), LeaseRenew)
+	defer cancel()
+	h, err := c.acquireLease(asking, key, node, info)
+	if err == nil && ctx.Err() != nil {
+		return nil, errors.Join(context.Cause(ctx), h.Release(asking))
+	}
+	return h, err
+}
+
+func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
 	kv, err := c.kv(ctx, BucketLease)
 	if err != nil {
 		return nil, err
@@ -165,7 +176,9 @@ func (h *Held) deleteLocked(ctx context.Context) error {
 	return h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
 }
 
-// WatchLeases follows all leases: what there is, a nil entry, then every change.
+// WatchLeases follows all leases: what there is, a nil entry, then every change. The
+// end of a lease may go untold when the connection is cut for a minute or more: what
+// is not heard of for longer than LeaseTTL has ended.
 func (c *Conn) WatchLeases(ctx context.Context) (jetstream.KeyWatcher, error) {
 	return c.watchAll(ctx, BucketLease)
 }

@@ -27,7 +27,7 @@ func TestARestartOfTheBrokerLosesNothing(t *testing.T) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > 2*time.Second {
+			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > bus.LeaseTTL {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}

@@ -1,0 +1,195 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata" // Berlin, also on a machine without zones
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func paused(j *job.Job) { j.Paused = true }
+
+func TestAnEditHoldsFromTheInstantAtWhichItIsSaved(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"))
+		time.Sleep(time.Minute) // 00:01:30
+		w.put("g/a", cron("*/10 * * * * ?"))
+		time.Sleep(15 * time.Second)
+		w.put("g/a", cron("0 12 * * *"))
+		time.Sleep(2 * time.Minute)
+		w.wantDecided("g/a 00:01:00 pending schedule", "g/a 00:01:40 pending schedule")
+	})
+}
+
+func TestADeletedJobFiresNoMore(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"))
+		time.Sleep(time.Minute)
+		if err := w.conn.DeleteJob(w.t.Context(), "g/a", bus.Edit{At: time.Now()}); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute) // 00:03:30
+		w.put("g/a", cron("* * * * *"))
+		time.Sleep(time.Minute)
+		w.wantDecided("g/a 00:01:00 pending schedule", "g/a 00:04:00 pending schedule")
+	})
+}
+
+func TestFiresOfAPausedJobAreRecordedAsSkipped(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"))
+		time.Sleep(time.Minute)
+		w.put("g/a", cron("* * * * *"), paused)
+		time.Sleep(2 * time.Minute)
+		w.put("g/a", cron("* * * * *"))
+		time.Sleep(time.Minute)
+		w.wantDecided(
+			"g/a 00:01:00 pending schedule",
+			"g/a 00:02:00 skipped schedule",
+			"g/a 00:03:00 skipped schedule",
+			"g/a 00:04:00 pending schedule",
+		)
+	})
+}
+
+func TestEverythingCanBePaused(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"))
+		w.put("h/b", cron("* * * * *"))
+		hold := func(on bool) {
+			if _, err := w.conn.SetHold(w.t.Context(), on, bus.Edit{At: time.Now()}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute)
+		hold(true)
+		time.Sleep(time.Minute)
+		w.stopNode("a") // a new node knows of the switch before it fires
+		w.startNode("b")
+		time.Sleep(time.Minute)
+		hold(false)
+		time.Sleep(time.Minute)
+		w.wantDecided(
+			"g/a 00:01:00 pending schedule", "h/b 00:01:00 pending schedule",
+			"g/a 00:02:00 skipped schedule", "h/b 00:02:00 skipped schedule",
+			"g/a 00:03:00 skipped schedule", "h/b 00:03:00 skipped schedule",
+			"g/a 00:04:00 pending schedule", "h/b 00:04:00 pending schedule",
+		)
+	})
+}
+
+func TestACalendarExcludesAsOfWhenItWasSaved(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{Cron: "* * * * *", Except: []string{"holidays"}})
+		save := func(dates ...string) {
+			if _, _, err := w.conn.PutCalendar(w.t.Context(), job.Calendar{Calendar: "holidays", Zone: "UTC", Dates: dates}, bus.Edit{At: time.Now()}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		save("2026-12-25")
+		time.Sleep(time.Minute)
+		save("2026-12-25", "2026-01-05")
+		time.Sleep(time.Minute)
+		w.stopNode("a") // a new node knows of calendars before it fires
+		w.startNode("b")
+		time.Sleep(time.Minute)
+		save("2026-12-25")
+		time.Sleep(time.Minute)
+		w.wantDecided(
+			"g/a 00:01:00 pending schedule",
+			"g/a 00:02:00 skipped schedule",
+			"g/a 00:03:00 skipped schedule",
+			"g/a 00:04:00 pending schedule",
+		)
+	})
+}
+
+func TestTheNightThatSkipsAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
+	runAt(t, time.Date(2026, time.March, 28, 22, 0, 0, 0, time.UTC), 1, func(w *world) {
+		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
+		w.startNode("a")
+		w.put("g/half-past-one", berlin("30 1 * * *"))
+		w.put("g/half-past-two", berlin("30 2 * * *"))
+		w.put("g/hourly", berlin("15 * * * *"))
+		time.Sleep(6 * time.Hour) // 04:00 UTC, 06:00 in Berlin
+		w.wantDecided(
+			"g/half-past-one 00:30:00 pending schedule",
+			"g/half-past-two 01:00:00 pending schedule",
+			"g/hourly 22:15:00 pending schedule", "g/hourly 23:15:00 pending schedule", "g/hourly 00:15:00 pending schedule",
+			"g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule", "g/hourly 03:15:00 pending schedule",
+		)
+	})
+}
+
+func TestTheNightThatRepeatsAnHourFiresDailyJobsOnce(t *testing.T) {
+	runAt(t, time.Date(2026, time.October, 24, 22, 0, 0, 0, time.UTC), 1, func(w *world) {
+		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
+		w.startNode("a")
+		w.put("g/half-past-one", berlin("30 1 * * *"))
+		w.put("g/half-past-two", berlin("30 2 * * *"))
+		w.put("g/hourly", berlin("15 * * * *"))
+		time.Sleep(6 * time.Hour) // 04:00 UTC, 05:00 in Berlin
+		w.wantDecided(
+			"g/half-past-one 23:30:00 pending schedule",
+			"g/half-past-two 00:30:00 pending schedule",
+			"g/hourly 22:15:00 pending schedule", "g/hourly 23:15:00 pending schedule", "g/hourly 00:15:00 pending schedule",
+			"g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule", "g/hourly 03:15:00 pending schedule",
+		)
+	})
+}
+
+// TestAWholeDayIsWhatTheSchedulesSay compares a day of many kinds of job, through a
+// hand-over, a crash and a restart of the broker, with what package job says.
+func TestAWholeDayIsWhatTheSchedulesSay(t *testing.T) {
+	runAt(t, start, 2, func(w *world) {
+		schedules := []job.Schedule{
+			{Cron: "*/7 * * * *"}, {Cron: "0 3 * * *", Zone: "Asia/Tokyo"}, {Cron: "H * * * *"}, {Cron: "30 8-18/2 * * mon-fri", Zone: "Europe/Berlin"},
+			{Cron: "15 10 * * *", Spread: job.Duration(time.Hour)}, {FixedRate: job.Duration(17 * time.Minute)}, {Cron: "@every 31m"},
+			{Cron: "@at 2026-01-05T13:14:15Z"}, {Cron: "0 0/5 14,18 * * ?"}, {Cron: "0 0 29 2 *"},
+		}
+		jobs := names(50)
+		for i, n := range jobs {
+			w.put(n, schedules[i%len(schedules)])
+		}
+		w.startNode("a")
+		time.Sleep(5 * time.Hour)
+		w.startNode("b")
+		time.Sleep(5 * time.Hour)
+		w.killNode("a")
+		time.Sleep(5 * time.Hour)
+		w.broker.Stop()
+		w.broker.Start()
+		time.Sleep(5 * time.Hour)
+		w.startNode("a")
+		w.stopNode("b")
+		time.Sleep(4 * time.Hour)
+		now := time.Now()
+		var want []string
+		planner := &job.Planner{}
+		for _, n := range jobs {
+			versions, err := w.conn.JobVersions(w.t.Context(), n)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			plan, err := planner.Plan(&versions[0].Version)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			job.History{plan}.Fires(0, start.UnixMilli(), now.UnixMilli(), func(f job.Fire) bool {
+				want = append(want, string(n)+" "+time.UnixMilli(f.At).UTC().Format("15:04:05")+" pending schedule")
+				return true
+			})
+		}
+		if len(want) < 1500 {
+			w.t.Fatalf("the day has %d fires", len(want))
+		}
+		w.wantDecided(want...)
+	})
+}

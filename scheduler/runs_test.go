@@ -1,0 +1,334 @@
+package scheduler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// executor does the runs of a group, each at once or as long as a test says.
+type executor struct {
+	w    *world
+	conn *bus.Conn
+}
+
+// execute starts an executor, which takes every trigger, works for the given time and
+// says that it has succeeded. It ends with the test.
+func (w *world) execute(group string, takes time.Duration) *executor {
+	w.t.Helper()
+	x := &executor{w: w, conn: w.connect("executor")}
+	if err := x.conn.SetupGroup(w.t.Context(), group); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.t.Context())
+	done := make(chan struct{})
+	w.t.Cleanup(func() { stop(); <-done })
+	go func() {
+		defer close(done)
+		x.run(ctx, group, takes)
+	}()
+	return x
+}
+
+func (x *executor) run(ctx context.Context, group string, takes time.Duration) {
+	c, err := x.conn.JS.Consumer(ctx, bus.StreamTrig, bus.ConsumerAny(group))
+	if err != nil {
+		x.w.t.Error(err)
+		return
+	}
+	for ctx.Err() == nil {
+		m, err := c.Next(jetstream.FetchContext(ctx))
+		if err != nil {
+			continue
+		}
+		tr, err := bus.DecodeTrigger(m.Headers(), m.Data())
+		if err != nil {
+			x.w.t.Error(err)
+			return
+		}
+		pause := time.NewTimer(takes)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return
+		}
+		e := bus.EventOf(tr, bus.EventFinished, time.Now())
+		e.Status, e.StartedAt, e.FinishedAt = job.StatusSucceeded, e.At.Add(-takes), e.At
+		x.say(ctx, e)
+		if err := m.DoubleAck(ctx); err != nil {
+			x.w.t.Error(err)
+		}
+	}
+}
+
+func (x *executor) say(ctx context.Context, e *bus.Event) {
+	msg, err := e.Msg()
+	if err == nil {
+		_, err = x.conn.JS.PublishMsg(ctx, msg)
+	}
+	if err != nil && ctx.Err() == nil {
+		x.w.t.Error(err)
+	}
+}
+
+// trigger asks for a run of a job now.
+func (w *world) trigger(id job.RunID, name job.Name) (bus.TriggerReply, error) {
+	var reply bus.TriggerReply
+	err := w.conn.Ask(w.t.Context(), bus.SubjectCommand(name.Shard(w.conn.Cluster().Shards), "trigger"),
+		bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: "ann"}, &reply, 5*time.Second)
+	return reply, err
+}
+
+// cancel asks for the end of a run.
+func (w *world) cancel(id job.RunID, name job.Name) (bus.CancelReply, error) {
+	var reply bus.CancelReply
+	err := w.conn.Ask(w.t.Context(), bus.SubjectCommand(name.Shard(w.conn.Cluster().Shards), "cancel"),
+		bus.CancelRequest{RunID: id, Job: name, By: "ann", Reason: "wrong day"}, &reply, 5*time.Second)
+	return reply, err
+}
+
+// events returns what EVT has, oldest first.
+func (w *world) events() []*bus.Event {
+	w.t.Helper()
+	var all []*bus.Event
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, w.conn.Cluster().Shards); err == nil {
+			all = append(all, e)
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+func TestAFixedDelayCountsFromTheEndOfTheRunBefore(t *testing.T) {
+	run(t, func(w *world) {
+		w.execute("g", 4*time.Second)
+		w.startNode("a")
+		w.put("g/poll", job.Schedule{FixedDelay: job.Duration(10 * time.Second)})
+		time.Sleep(20 * time.Second) // 00:00:50; the first run ended at 00:00:44.005
+		w.stopNode("a")              // the next owner knows what the job waits for
+		w.startNode("b")
+		time.Sleep(18 * time.Second) // 00:01:08; the second run ended at 00:00:58.015
+		w.broker.Stop()
+		w.broker.Start()
+		time.Sleep(2 * time.Second)
+		all := w.fires("g/poll", 0)
+		if len(all) != 3 {
+			w.t.Fatalf("%d fires, want 3", len(all))
+		}
+		for i, f := range all {
+			want := second(10 + 14*i)
+			if d := f.FireTime.Sub(want); f.Status != job.StatusPending || d < 0 || d > 100*time.Millisecond {
+				w.t.Errorf("fire %d at %v, %s; want it at %v", i, f.FireTime, f.Status, want)
+			}
+		}
+	})
+}
+
+func TestGarbageAmongTheEventsIsPassedOver(t *testing.T) {
+	runAt(t, start, 1, func(w *world) {
+		w.execute("g", time.Second)
+		w.startNode("a")
+		w.put("g/poll", job.Schedule{FixedDelay: job.Duration(10 * time.Second)})
+		for range 12 {
+			for _, data := range []string{"", "garbage", "{}", `{"kind":"finished","job":"other/job"}`, "null", "[]"} {
+				if _, err := w.conn.JS.Publish(w.t.Context(), bus.SubjectEvent(0, "g"), []byte(data)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			time.Sleep(3 * time.Second)
+		}
+		if n := len(w.fires("g/poll", 0)); n != 3 {
+			w.t.Errorf("%d fires, want 3", n)
+		}
+	})
+}
+
+func TestARunIsMadeWhenSomebodyAsks(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{})
+		time.Sleep(time.Second)
+		id := job.NewRunID(time.Now())
+		for range 3 { // the same request again makes no second run
+			reply, err := w.trigger(id, "g/a")
+			if err != nil || reply.RunID != id || reply.Version != 1 {
+				w.t.Errorf("reply %+v, %v", reply, err)
+			}
+		}
+		w.wantDecided("g/a 00:00:31 pending manual")
+		if ids := w.triggers(); len(ids) != 1 || ids[0] != id {
+			w.t.Errorf("triggers %v, want %s", ids, id)
+		}
+	})
+}
+
+func TestAWrongRequestIsRefused(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{})
+		time.Sleep(time.Second)
+		if _, err := w.trigger(job.NewRunID(time.Now()), "g/none"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("a run of an unknown job: %v", err)
+		}
+		if _, err := w.trigger("1", "g/a"); !errors.Is(err, job.ErrInvalid) {
+			w.t.Errorf("a run with a bad id: %v", err)
+		}
+		if _, err := w.cancel(job.NewRunID(time.Now()), "g/a"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("the end of an unknown run: %v", err)
+		}
+		shard := job.Name("g/a").Shard(8)
+		for _, verb := range []string{"trigger", "cancel", "dance"} {
+			m, err := w.conn.NC.Request(bus.SubjectCommand(shard, verb), []byte("garbage"), time.Second)
+			if err != nil || !strings.Contains(string(m.Data), `"invalid"`) {
+				w.t.Errorf("garbage to %s: %v, %v", verb, m, err)
+			}
+		}
+	})
+}
+
+func TestARequestToAShardWithoutOwnerSaysSo(t *testing.T) {
+	run(t, func(w *world) {
+		w.put("g/a", job.Schedule{})
+		began := time.Now()
+		if _, err := w.trigger(job.NewRunID(began), "g/a"); !errors.Is(err, job.ErrUnavailable) || time.Since(began) > time.Second {
+			w.t.Errorf("%v after %v, want unavailable at once", err, time.Since(began))
+		}
+	})
+}
+
+func TestRequestsDuringHandOversMakeOneRunOrSayThatTheyDidNot(t *testing.T) {
+	run(t, func(w *world) {
+		w.put("g/a", job.Schedule{})
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(5 * time.Second)
+		stop := make(chan struct{})
+		asked := make(chan map[job.RunID]error)
+		go func() {
+			all := map[job.RunID]error{}
+			for {
+				select {
+				case <-stop:
+					asked <- all
+					return
+				default:
+				}
+				id := job.NewRunID(time.Now())
+				_, err := w.trigger(id, "g/a")
+				all[id] = err
+				time.Sleep(5 * time.Millisecond)
+			}
+		}()
+		for range 3 {
+			w.stopNode("a")
+			w.startNode("a")
+			time.Sleep(2 * time.Second)
+			w.stopNode("b")
+			w.startNode("b")
+			time.Sleep(2 * time.Second)
+		}
+		close(stop)
+		made := map[job.RunID]int{}
+		for _, id := range w.triggers() {
+			made[id]++
+		}
+		refused := 0
+		for id, err := range <-asked {
+			if err != nil {
+				refused++
+			}
+			switch {
+			case err == nil && made[id] != 1:
+				w.t.Errorf("%d runs for a request that was confirmed", made[id])
+			case err != nil && !errors.Is(err, job.ErrUnavailable):
+				w.t.Errorf("refused with %v", err)
+			case made[id] > 1:
+				w.t.Errorf("%d runs for one request", made[id])
+			}
+		}
+		if len(made) < 100 || refused > len(made) {
+			w.t.Errorf("%d runs made, %d requests refused", len(made), refused)
+		}
+	})
+}
+
+func TestCancellingAPendingRunDeletesItsTriggerAndRecordsItsEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{})
+		time.Sleep(time.Second)
+		id, other := job.NewRunID(time.Now()), job.NewRunID(time.Now())
+		for _, id := range []job.RunID{id, other} {
+			if _, err := w.trigger(id, "g/a"); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		reply, err := w.cancel(id, "g/a")
+		if err != nil || reply.Found != job.StatusPending {
+			w.t.Errorf("reply %+v, %v", reply, err)
+		}
+		if ids := w.triggers(); len(ids) != 1 || ids[0] != other {
+			w.t.Errorf("triggers %v, want %s", ids, other)
+		}
+		events := w.events()
+		if len(events) != 1 || events[0].RunID != id || events[0].Status != job.StatusCancelled || events[0].Message != "cancelled by ann: wrong day" {
+			w.t.Errorf("events %+v", events)
+		}
+		if _, err := w.cancel(id, "g/a"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("cancelled again: %v", err)
+		}
+	})
+}
+
+func TestCancellingARunningRunIsItsExecutorsBusiness(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{})
+		time.Sleep(time.Second)
+		id := job.NewRunID(time.Now())
+		if _, err := w.trigger(id, "g/a"); err != nil {
+			w.t.Fatal(err)
+		}
+		heard := make(chan bus.KillRequest, 1)
+		executor := w.connect("executor")
+		if _, err := executor.NC.Subscribe(bus.SubjectKill("g"), func(m *nats.Msg) {
+			var r bus.KillRequest
+			if err := json.Unmarshal(m.Data, &r); err != nil {
+				w.t.Error(err)
+			}
+			heard <- r
+			_ = bus.Respond(m, bus.KillReply{Instance: "x"}, nil)
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := executor.NC.Flush(); err != nil {
+			w.t.Fatal(err)
+		}
+		reply, err := w.cancel(id, "g/a")
+		if err != nil || reply.Found != job.StatusRunning {
+			w.t.Errorf("reply %+v, %v", reply, err)
+		}
+		if r := <-heard; r.RunID != id || r.By != "ann" || r.Reason != "wrong day" {
+			w.t.Errorf("the executor heard %+v", r)
+		}
+		if ids := w.triggers(); len(ids) != 1 {
+			w.t.Errorf("triggers %v: it is its executor's to acknowledge", ids)
+		}
+		if n := len(w.events()); n != 0 {
+			w.t.Errorf("%d events: it is its executor's to record the end", n)
+		}
+	})
+}
