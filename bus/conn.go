@@ -90,7 +90,7 @@ func Connect(cfg Config) (*Conn, error) {
 	}
 	nc, err := nats.Connect(cfg.URL, append(opts, cfg.Options...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), Unavailable(err))
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(BatchTimeout))
 	if err != nil {
@@ -157,7 +157,7 @@ func Unavailable(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders),
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrNoServers),
 		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, jetstream.ErrJetStreamNotEnabled):
 		return fmt.Errorf("%w: %w", job.ErrUnavailable, err)
