@@ -1,0 +1,211 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func (w *world) publish(subject, text string) uint64 {
+	w.t.Helper()
+	ack, err := w.conn.JS.Publish(w.t.Context(), subject, []byte(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ack.Sequence
+}
+
+func TestScanReadsAllPagesInOrder(t *testing.T) {
+	inCluster(t, func(w *world) {
+		const n = 2500
+		for i := range n {
+			w.publish("evt.1.g", fmt.Sprint(i))
+			if i%3 == 0 {
+				w.publish("evt.2.g", "other")
+			}
+		}
+		next := 0
+		err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.1.*", func(m *bus.Stored) bool {
+			if string(m.Data) != fmt.Sprint(next) || m.Subject != "evt.1.g" {
+				w.t.Errorf("%d: %s on %s", next, m.Data, m.Subject)
+			}
+			next++
+			return true
+		})
+		if err != nil || next != n {
+			w.t.Errorf("%d messages, %v", next, err)
+		}
+		seen := 0
+		if err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.1.*", func(*bus.Stored) bool { seen++; return seen < 1500 }); err != nil || seen != 1500 {
+			w.t.Errorf("stopped after %d, %v", seen, err)
+		}
+		if err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.3.*", func(*bus.Stored) bool { w.t.Error("a message"); return true }); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+func TestScanReadsPagesOfLargeMessages(t *testing.T) {
+	inCluster(t, func(w *world) {
+		text := strings.Repeat("x", 200<<10)
+		for range 100 { // 20 MB, in pages of 8
+			w.publish("evt.1.g", text)
+		}
+		seen := 0
+		if err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.1.*", func(m *bus.Stored) bool {
+			seen++
+			return len(m.Data) == len(text)
+		}); err != nil || seen != 100 {
+			w.t.Errorf("%d messages, %v", seen, err)
+		}
+	})
+}
+
+func TestOnlyAnEmptySubjectHasNoMessage(t *testing.T) {
+	inCluster(t, func(w *world) {
+		if _, err := w.conn.Last(w.t.Context(), bus.StreamEvt, "evt.1.g"); !errors.Is(err, bus.ErrNoMessage) {
+			w.t.Errorf("nothing there: %v", err)
+		}
+		w.publish("evt.1.g", "a")
+		seq := w.publish("evt.1.g", "b")
+		if m, err := w.conn.Last(w.t.Context(), bus.StreamEvt, "evt.1.g"); err != nil || m.Seq != seq || string(m.Data) != "b" {
+			w.t.Errorf("%+v, %v", m, err)
+		}
+		if _, err := w.conn.Last(w.t.Context(), "NONE", "evt.1.g"); errors.Is(err, bus.ErrNoMessage) || !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("no stream: %v", err)
+		}
+		w.broker.Stop()
+		if _, err := w.conn.Last(w.t.Context(), bus.StreamEvt, "evt.1.g"); errors.Is(err, bus.ErrNoMessage) || !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("no broker: %v", err)
+		}
+	})
+}
+
+func TestRemovingWhatIsGoneIsNoError(t *testing.T) {
+	inCluster(t, func(w *world) {
+		seq := w.publish("evt.1.g", "a")
+		for range 2 {
+			if err := w.conn.Remove(w.t.Context(), bus.StreamEvt, seq); err != nil {
+				w.t.Error(err)
+			}
+		}
+		if err := w.conn.Remove(w.t.Context(), bus.StreamEvt, seq+100); err != nil {
+			w.t.Error(err)
+		}
+		if err := w.conn.Remove(w.t.Context(), "NONE", 1); !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("no stream: %v", err)
+		}
+	})
+}
+
+func TestFollowHasNoGapThroughRestartsAndCuts(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn := w.connect("follower")
+		ctx, stop := context.WithCancel(w.t.Context())
+		var got []string
+		done := make(chan error)
+		go func() {
+			done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 3, func(m *bus.Stored) { got = append(got, string(m.Data)) })
+		}()
+		n := 0
+		publish := func(count int) {
+			for range count {
+				n++
+				w.publish("evt.1.g", fmt.Sprint(n))
+			}
+		}
+		publish(700)
+		time.Sleep(time.Second)
+		w.restart()
+		time.Sleep(time.Second)
+		publish(10)
+		w.broker.Partition("follower")
+		publish(10)
+		time.Sleep(3 * time.Minute)
+		w.broker.Heal("follower")
+		time.Sleep(2 * time.Second)
+		publish(1)
+		synctest.Wait()
+		stop()
+		if err := <-done; err != nil {
+			w.t.Error(err)
+		}
+		if len(got) != n-2 {
+			w.t.Fatalf("%d messages, want %d", len(got), n-2)
+		}
+		for i, text := range got {
+			if text != fmt.Sprint(i+3) {
+				w.t.Fatalf("message %d is %s", i+3, text)
+			}
+		}
+	})
+}
+
+func TestAWatchHearsOfAChangeRightAfterARestart(t *testing.T) {
+	inCluster(t, func(w *world) {
+		w.put(aJob("g/a", "1 * * * *"), bus.Edit{At: time.Now()})
+		w.put(aJob("g/a", "2 * * * *"), bus.Edit{At: time.Now()})
+		known := func(history bool) (jetstream.KeyWatcher, int) {
+			watch, err := w.conn.WatchJobs(w.t.Context(), nil, history)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			n := 0
+			for e := range watch.Updates() {
+				if e == nil {
+					break
+				}
+				n++
+			}
+			return watch, n
+		}
+		newest, n := known(false)
+		if n != 1 {
+			w.t.Errorf("%d entries, want the newest", n)
+		}
+		all, n := known(true)
+		if n != 2 {
+			w.t.Errorf("%d entries, want every version", n)
+		}
+		w.restart()
+		time.Sleep(time.Second)
+		asked := time.Now()
+		entry := w.put(aJob("g/a", "3 * * * *"), bus.Edit{At: time.Now()})
+		for _, watch := range []jetstream.KeyWatcher{newest, all} {
+			if e := <-watch.Updates(); e == nil || e.Revision() != entry.Revision || e.Operation() != jetstream.KeyValuePut {
+				w.t.Errorf("heard %v", e)
+			}
+			if err := watch.Stop(); err != nil {
+				w.t.Error(err)
+			}
+		}
+		if took := time.Since(asked); took > 10*time.Millisecond {
+			w.t.Errorf("heard after %v", took)
+		}
+	})
+}
+
+func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for i := range 600 {
+			w.publish("$KV.JOBS.0.g.job-"+fmt.Sprint(i), "{}")
+		}
+		watch, err := w.conn.WatchJobs(w.t.Context(), nil, true)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := watch.Stop(); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
