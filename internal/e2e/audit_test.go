@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -168,15 +169,32 @@ func (a *audit) figures(t *testing.T, faults []fault) {
 	}
 	t.Logf("fires %d, runs %d, delivered again %d, executed again %d (%d of them under one delivery number), lost by at_most_once %d, worst lateness of a commit %s",
 		fires, len(a.runs), again, twice, sameDelivery, lost, worst)
-	kinds := map[string]int{}
+	a.lateness(t, faults)
+}
+
+// manyFaults is from how many on faults are told by kind only.
+const manyFaults = 25
+
+// lateness tells the faults, with how late the fires due in their time, or soon
+// after, were committed.
+func (a *audit) lateness(t *testing.T, faults []fault) {
+	t.Helper()
+	const after = 5 * time.Second
+	kinds := map[string][]time.Duration{}
 	for _, f := range faults {
 		target, _, _ := strings.Cut(f.target, "-")
-		kinds[f.kind+" "+target]++
+		late := a.latest(f.at, f.at.Add(f.lasted+after))
+		kinds[f.kind+" "+target] = append(kinds[f.kind+" "+target], late)
+		if len(faults) < manyFaults {
+			t.Logf("%s %-6s %-10s for %6s; fires until %s later were committed at most %s late",
+				f.at.UTC().Format("15:04:05"), f.kind, f.target, f.lasted.Round(100*time.Millisecond), after, late)
+		}
 	}
-	t.Logf("faults %d: %v", len(faults), kinds)
-	for _, f := range faults {
-		t.Logf("%s %-6s %-10s for %6s; fires due in its time were committed at most %s late",
-			f.at.UTC().Format("15:04:05"), f.kind, f.target, f.lasted.Round(100*time.Millisecond), a.latest(f.at, f.at.Add(f.lasted+5*time.Second)))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		late := kinds[kind]
+		slices.Sort(late)
+		t.Logf("%-15s %3d times; latest commit of fires until %s later: median %s, most %s",
+			kind, len(late), after, late[len(late)/2], late[len(late)-1])
 	}
 }
 

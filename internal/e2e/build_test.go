@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -34,12 +36,26 @@ func runTests(m *testing.M) (code int, err error) {
 // build builds the programs at the first call, so that a run without these tests
 // does not wait for it.
 var build = sync.OnceValue(func() error {
+	if err := seeSources(); err != nil {
+		return err
+	}
 	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "carillon/cmd/carillon", "carillon/internal/e2e/natsd").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return nil
 })
+
+// seeSources reads the folders that the programs are built from. go test takes note
+// of it; else it would not know what a result depends on, and serve a stale one.
+func seeSources() error {
+	return filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return fs.SkipDir
+		}
+		return err
+	})
+}
 
 // program returns the path of a built program.
 func program(t *testing.T, name string) string {

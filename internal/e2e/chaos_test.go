@@ -23,7 +23,7 @@ const shortChaos = 12 * time.Second
 const longestDrain = 2 * time.Minute
 
 // saving is how long it may take to save the jobs.
-const saving = 5 * time.Second
+const saving = 8 * time.Second
 
 func chaosFor(t *testing.T) time.Duration {
 	t.Helper()
@@ -53,6 +53,7 @@ func surviveChaos(t *testing.T, replicas int) {
 	first := time.Now().UTC().Truncate(rate).Add(saving)
 	l := load{group: "chaos", jobs: 200, from: first, until: first.Add(d.Truncate(rate))}
 	l.save(t, c.api)
+	x.edit = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }
 	time.Sleep(time.Until(first))
 	ctx, heal := context.WithTimeout(t.Context(), d)
 	defer heal()
@@ -70,6 +71,7 @@ func surviveChaos(t *testing.T, replicas int) {
 	a.check(t)
 	a.checkLogs(t, c.api, 50)
 	a.figures(t, x.faults)
+	t.Logf("edits saved %d", x.edits)
 	if err := c.brokenOff(); err != nil {
 		t.Error(err)
 	}

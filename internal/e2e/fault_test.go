@@ -25,9 +25,12 @@ type chaos struct {
 	seed uint64
 	// storeAway is how long the store's server is down, once.
 	storeAway time.Duration
+	// edit changes a job, while everything may be down.
+	edit func(context.Context, *rand.Rand) error
 
 	mu     sync.Mutex
 	faults []fault
+	edits  int // that were saved
 }
 
 // run injects faults until ctx is done, and returns when all are healed.
@@ -36,6 +39,7 @@ func (x *chaos) run(ctx context.Context) {
 	lanes.Go(func() { x.harmServers(ctx, x.random(1)) })
 	lanes.Go(func() { x.harmExecutors(ctx, x.random(2)) })
 	lanes.Go(func() { x.harmNATS(ctx, x.random(3)) })
+	lanes.Go(func() { x.editJobs(ctx, x.random(4)) })
 	lanes.Wait()
 }
 
@@ -77,6 +81,18 @@ func (x *chaos) harmNATS(ctx context.Context, r *rand.Rand) {
 			x.kill(ctx, target, between(r, 0, 4*time.Second))
 		} else {
 			x.freeze(ctx, target, between(r, 6*time.Second, 9*time.Second))
+		}
+	}
+}
+
+// editJobs is what people do meanwhile. An edit that is refused, or whose fate is not
+// known, is their affair: the job keeps its schedule either way.
+func (x *chaos) editJobs(ctx context.Context, r *rand.Rand) {
+	for pause(ctx, between(r, 500*time.Millisecond, 2*time.Second)) {
+		if x.edit(ctx, r) == nil {
+			x.mu.Lock()
+			x.edits++
+			x.mu.Unlock()
 		}
 	}
 }
