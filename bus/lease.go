@@ -98,7 +98,7 @@ func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*H
 func (h *Held) Valid(now time.Time) bool { return now.Before(h.Until()) }
 
 // Until returns when the holder stops to believe in the lease.
-func (h *Held) Until() time.Time { return h.until.Load().(time.Time) } //nolint:errcheck,forcetypeassert // nothing else is stored
+func (h *Held) Until() time.Time { return h.until.Load().(time.Time) } //nolint:forcetypeassert // nothing else is stored
 
 // Renew makes the lease last from now on. Errors: job.ErrStale when somebody else
 // has it, or it ended; anything else leaves it as it was, and Renew may be tried

@@ -3,7 +3,7 @@ package bus_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,14 +28,14 @@ func TestScanReadsAllPagesInOrder(t *testing.T) {
 	inCluster(t, func(w *world) {
 		const n = 2500
 		for i := range n {
-			w.publish("evt.1.g", fmt.Sprint(i))
+			w.publish("evt.1.g", strconv.Itoa(i))
 			if i%3 == 0 {
 				w.publish("evt.2.g", "other")
 			}
 		}
 		next := 0
 		err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.1.*", func(m *bus.Stored) bool {
-			if string(m.Data) != fmt.Sprint(next) || m.Subject != "evt.1.g" {
+			if string(m.Data) != strconv.Itoa(next) || m.Subject != "evt.1.g" {
 				w.t.Errorf("%d: %s on %s", next, m.Data, m.Subject)
 			}
 			next++
@@ -120,7 +120,7 @@ func TestFollowHasNoGapThroughRestartsAndCuts(t *testing.T) {
 		publish := func(count int) {
 			for range count {
 				n++
-				w.publish("evt.1.g", fmt.Sprint(n))
+				w.publish("evt.1.g", strconv.Itoa(n))
 			}
 		}
 		publish(700)
@@ -143,7 +143,7 @@ func TestFollowHasNoGapThroughRestartsAndCuts(t *testing.T) {
 			w.t.Fatalf("%d messages, want %d", len(got), n-2)
 		}
 		for i, text := range got {
-			if text != fmt.Sprint(i+3) {
+			if text != strconv.Itoa(i+3) {
 				w.t.Fatalf("message %d is %s", i+3, text)
 			}
 		}
@@ -197,7 +197,7 @@ func TestAWatchHearsOfAChangeRightAfterARestart(t *testing.T) {
 func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
 	inCluster(t, func(w *world) {
 		for i := range 600 {
-			w.publish("$KV.JOBS.0.g.job-"+fmt.Sprint(i), "{}")
+			w.publish("$KV.JOBS.0.g.job-"+strconv.Itoa(i), "{}")
 		}
 		watch, err := w.conn.WatchJobs(w.t.Context(), nil, true)
 		if err != nil {

@@ -53,7 +53,7 @@ func (s *Scheduler) setupGroup(ctx context.Context, e jetstream.KeyValueEntry, k
 		err = s.conn.SetupGroup(ctx, g.Group)
 	}
 	if err != nil {
-		s.log.Warn("group not set up", "executor_group", g.Group, "error", err)
+		s.log.WarnContext(ctx, "group not set up", "executor_group", g.Group, "error", err)
 		return
 	}
 	known[g.Group] = true

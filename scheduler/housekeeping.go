@@ -43,7 +43,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 			gocron.DurationJob(chore.every),
 			gocron.NewTask(func() {
 				if err := chore.do(ctx); err != nil && ctx.Err() == nil {
-					s.log.Warn("housekeeping", "chore", chore.name, "error", err)
+					s.log.WarnContext(ctx, "housekeeping", "chore", chore.name, "error", err)
 				}
 			}),
 			gocron.WithName(chore.name),

@@ -154,7 +154,7 @@ func (m *members) renewSelf(ctx context.Context) {
 	if m.self != nil {
 		err := m.self.Renew(ctx)
 		if errors.Is(err, job.ErrStale) {
-			s.log.Warn("node lease lost", "error", err)
+			s.log.WarnContext(ctx, "node lease lost", "error", err)
 			m.self = nil
 		}
 		return

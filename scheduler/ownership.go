@@ -38,9 +38,9 @@ type ownership struct {
 	deleting  bool                  // deferred items are being deleted
 }
 
-func newOwnership(s *Scheduler, shard int, cancel context.CancelFunc) *ownership {
+func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
-		s: s, shard: shard, lane: s.lanes[shard%len(s.lanes)], cancel: cancel,
+		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
 		needEvents: make(chan struct{}), released: make(chan []uint64, 1), waiting: map[job.RunID]*waiter{},
 	}
 }
@@ -100,7 +100,7 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	if o.s.terms.await(ctx) && o.lane.adopt(ctx, o) {
 		free()
 		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
-		o.s.log.Info("shard owned", "shard", o.shard, "epoch", held.Epoch)
+		o.s.log.InfoContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
 		o.serve(ctx, watch)
 	}
 	return !o.failed.Load()
@@ -119,7 +119,7 @@ func (o *ownership) release(ctx context.Context) {
 		o.s.log.Warn("shard lease not released", "shard", o.shard, "error", err)
 		return
 	}
-	o.s.log.Info("shard released", "shard", o.shard)
+	o.s.log.InfoContext(ctx, "shard released", "shard", o.shard)
 }
 
 // serve feeds the shard's machine until ctx is done.

@@ -23,7 +23,7 @@ type executor struct {
 
 // execute starts an executor, which takes every trigger, works for the given time and
 // says that it has succeeded. It ends with the test.
-func (w *world) execute(group string, takes time.Duration) *executor {
+func (w *world) execute(group string, takes time.Duration) {
 	w.t.Helper()
 	x := &executor{w: w, conn: w.connect("executor")}
 	if err := x.conn.SetupGroup(w.t.Context(), group); err != nil {
@@ -36,7 +36,6 @@ func (w *world) execute(group string, takes time.Duration) *executor {
 		defer close(done)
 		x.run(ctx, group, takes)
 	}()
-	return x
 }
 
 func (x *executor) run(ctx context.Context, group string, takes time.Duration) {

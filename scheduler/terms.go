@@ -76,7 +76,7 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 		_, err = v.Compile()
 	}
 	if err != nil {
-		t.s.log.Error("calendar unusable", "calendar", e.Key(), "error", err)
+		t.s.log.ErrorContext(ctx, "calendar unusable", "calendar", e.Key(), "error", err)
 		return
 	}
 	t.mu.Lock()
@@ -88,7 +88,7 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	h, err := bus.DecodeHold(e.Value())
 	if err != nil {
-		t.s.log.Error("switch for everything unusable", "error", err)
+		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
 		return
 	}
 	t.mu.Lock()

@@ -40,7 +40,10 @@ type node struct {
 	done chan error
 }
 
-func run(t *testing.T, f func(w *world)) { runAt(t, start, 8, f) }
+func run(t *testing.T, f func(w *world)) {
+	t.Helper()
+	runAt(t, start, 8, f)
+}
 
 func runAt(t *testing.T, at time.Time, shards int, f func(w *world)) {
 	t.Helper()
@@ -92,17 +95,17 @@ func (w *world) connectBy(name string, way nats.InProcessConnProvider) *bus.Conn
 	return conn
 }
 
-func (w *world) startNode(name string) *node {
+func (w *world) startNode(name string) {
 	w.t.Helper()
 	conn := w.connect(name)
 	if err := conn.Open(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.startNodeOn(name, conn)
+	w.startNodeOn(name, conn)
 }
 
 // startNodeOn is startNode on a connection that the test has made and opened.
-func (w *world) startNodeOn(name string, conn *bus.Conn) *node {
+func (w *world) startNodeOn(name string, conn *bus.Conn) {
 	w.t.Helper()
 	var log *slog.Logger
 	if os.Getenv("CARILLON_LOG") != "" {
@@ -121,7 +124,6 @@ func (w *world) startNodeOn(name string, conn *bus.Conn) *node {
 			w.stopNode(name)
 		}
 	})
-	return n
 }
 
 // stopNode stops a node in an orderly way and waits for it.
