@@ -103,7 +103,7 @@ func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64
 	if ack.Count != len(msgs) {
 		return 0, fmt.Errorf("%w: the server counted %d messages of %d", ErrBatchUnknown, ack.Count, len(msgs))
 	}
-	return ack.Seq - uint64(len(msgs)) + 1, nil //nolint:gosec // a length is not negative
+	return ack.Seq - uint64(len(msgs)) + 1, nil
 }
 
 // Kind names the reason of the refusal in a word, for metrics.

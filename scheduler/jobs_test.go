@@ -150,9 +150,16 @@ func TestTheNightThatRepeatsAnHourFiresDailyJobsOnce(t *testing.T) {
 func TestAWholeDayIsWhatTheSchedulesSay(t *testing.T) {
 	runAt(t, start, 2, func(w *world) {
 		schedules := []job.Schedule{
-			{Cron: "*/7 * * * *"}, {Cron: "0 3 * * *", Zone: "Asia/Tokyo"}, {Cron: "H * * * *"}, {Cron: "30 8-18/2 * * mon-fri", Zone: "Europe/Berlin"},
-			{Cron: "15 10 * * *", Spread: job.Duration(time.Hour)}, {FixedRate: job.Duration(17 * time.Minute)}, {Cron: "@every 31m"},
-			{Cron: "@at 2026-01-05T13:14:15Z"}, {Cron: "0 0/5 14,18 * * ?"}, {Cron: "0 0 29 2 *"},
+			{Cron: "*/7 * * * *"},
+			{Cron: "0 3 * * *", Zone: "Asia/Tokyo"},
+			{Cron: "H * * * *"},
+			{Cron: "30 8-18/2 * * mon-fri", Zone: "Europe/Berlin"},
+			{Cron: "15 10 * * *", Spread: job.Duration(time.Hour)},
+			{FixedRate: job.Duration(17 * time.Minute)},
+			{Cron: "@every 31m"},
+			{Cron: "@at 2026-01-05T13:14:15Z"},
+			{Cron: "0 0/5 14,18 * * ?"},
+			{Cron: "0 0 29 2 *"},
 		}
 		jobs := names(50)
 		for i, n := range jobs {

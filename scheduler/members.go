@@ -164,9 +164,9 @@ func (m *members) renewSelf(ctx context.Context) {
 	held, err := s.conn.AcquireLease(ctx, "node."+s.cfg.Node, s.cfg.Node, info)
 	switch {
 	case errors.Is(err, job.ErrConflict):
-		s.log.Warn("another node has this name, or an earlier life of this one has just ended; waiting for its lease to end")
+		s.log.WarnContext(ctx, "another node has this name, or an earlier life of this one has just ended; waiting for its lease to end")
 	case err != nil:
-		s.log.Warn("node lease not acquired", "error", err)
+		s.log.WarnContext(ctx, "node lease not acquired", "error", err)
 	default:
 		m.self = held
 	}
@@ -224,7 +224,7 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := m.self.Release(ctx); err != nil {
-		m.s.log.Warn("node lease not released", "error", err)
+		m.s.log.WarnContext(ctx, "node lease not released", "error", err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestARestartOfTheBrokerLosesNothing(t *testing.T) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > bus.LeaseTTL {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > bus.LeaseTTL {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -48,7 +48,7 @@ func TestTenSecondsWithoutABrokerAreNoMisfire(t *testing.T) {
 		w.broker.Start()
 		time.Sleep(10 * time.Second)
 		for _, n := range jobs {
-			for _, f := range w.wantEachOnce(n, second(1), time.Second) {
+			for _, f := range w.wantEachOnce(n, second(1)) {
 				if f.Status != job.StatusPending || f.Cause != job.CauseSchedule {
 					t.Fatalf("%s at %v: %s, %s %s", n, f.FireTime, f.Status, f.Cause, f.Reason)
 				}
@@ -112,7 +112,7 @@ func TestANodeFindsItsWayFromAnyStepOfATakeover(t *testing.T) {
 					w.put("g/later", secondly)
 					time.Sleep(3500 * time.Millisecond)
 					for _, n := range jobs {
-						w.wantEachOnce(n, second(1), time.Second)
+						w.wantEachOnce(n, second(1))
 					}
 					if later := w.fires("g/later", time.Second); len(later) != 3 {
 						t.Errorf("%d fires of a job that was put after the outage, want 3", len(later))
@@ -138,7 +138,7 @@ func TestAFullStreamLosesNothingOnceThereIsRoom(t *testing.T) {
 		w.limitTrig(256 << 20)
 		time.Sleep(5500 * time.Millisecond)
 		for _, n := range jobs {
-			w.wantEachOnce(n, second(1), time.Second)
+			w.wantEachOnce(n, second(1))
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestAStreamThatIsLostIsTakenUpAtItsFloor(t *testing.T) {
 			if first := all[0].FireTime; first.Before(second(90)) || first.After(second(92)) {
 				t.Errorf("%s goes on at %v, want the floor that was written 90 s after the start", n, first)
 			}
-			w.wantEachOnce(n, all[0].FireTime, time.Second)
+			w.wantEachOnce(n, all[0].FireTime)
 			if i := slices.IndexFunc(all, func(f fire) bool { return f.Status != job.StatusPending }); i >= 0 {
 				t.Errorf("%s: %+v", n, all[i])
 			}

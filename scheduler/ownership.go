@@ -81,7 +81,7 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 		if errors.Is(err, job.ErrConflict) || ctx.Err() != nil {
 			return true // somebody was faster
 		}
-		o.s.log.Warn("shard not acquired", "shard", o.shard, "error", err)
+		o.s.log.WarnContext(ctx, "shard not acquired", "shard", o.shard, "error", err)
 		return false
 	}
 	o.lease.Store(held)
@@ -90,7 +90,7 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	watch, err := o.takeOver(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			o.s.log.Warn("shard not taken over", "shard", o.shard, "error", err)
+			o.s.log.WarnContext(ctx, "shard not taken over", "shard", o.shard, "error", err)
 			o.failed.Store(true)
 		}
 		return !o.failed.Load()
@@ -116,7 +116,7 @@ func (o *ownership) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := held.Release(ctx); err != nil {
-		o.s.log.Warn("shard lease not released", "shard", o.shard, "error", err)
+		o.s.log.WarnContext(ctx, "shard lease not released", "shard", o.shard, "error", err)
 		return
 	}
 	o.s.log.InfoContext(ctx, "shard released", "shard", o.shard)

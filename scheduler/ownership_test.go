@@ -60,7 +60,7 @@ func TestNothingIsLostOrDoubledWhileNodesComeAndGo(t *testing.T) {
 		w.stopNode("b")
 		time.Sleep(5500 * time.Millisecond)
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > 100*time.Millisecond {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > 100*time.Millisecond {
 				t.Errorf("%s: a fire was decided %v late; hand-overs take milliseconds", n, d)
 			}
 		}
@@ -79,7 +79,7 @@ func TestAKilledNodesShardsFireElsewhereOnceItsLeasesEnd(t *testing.T) {
 		w.killNode("a")
 		time.Sleep(10 * time.Second)
 		for _, n := range jobs {
-			all := w.wantEachOnce(n, second(1), time.Second)
+			all := w.wantEachOnce(n, second(1))
 			if d := longest(all[2:]); d > bus.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
@@ -110,7 +110,7 @@ func TestANodeThatIsCutOffDoesNoHarm(t *testing.T) {
 			t.Errorf("after healing the nodes own %v", own)
 		}
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1), time.Second)[2:]); d > bus.LeaseTTL+time.Second {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > bus.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -132,7 +132,7 @@ func TestABatchWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
 				w.broker.Heal("a")
 				time.Sleep(20 * time.Second)
 				for _, n := range jobs {
-					w.wantEachOnce(n, second(1), time.Second)
+					w.wantEachOnce(n, second(1))
 				}
 			})
 		})
@@ -172,7 +172,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 			t.Errorf("the stream went from %d to %d", before.LastSeq, after.LastSeq)
 		}
 		time.Sleep(time.Second)
-		w.wantEachOnce("g/a", second(1), time.Second)
+		w.wantEachOnce("g/a", second(1))
 	})
 }
 
@@ -200,7 +200,7 @@ func TestTwoNodesOfOneNameDoNotShareALease(t *testing.T) {
 			t.Errorf("the second node of a name owns %d shards after the first has gone", n)
 		}
 		for _, n := range jobs {
-			w.wantEachOnce(n, second(1), time.Second)
+			w.wantEachOnce(n, second(1))
 		}
 	})
 }

@@ -87,8 +87,9 @@ func (w *world) trigger(id job.RunID, name job.Name) (bus.TriggerReply, error) {
 	return reply, err
 }
 
-// cancel asks for the end of a run.
-func (w *world) cancel(id job.RunID, name job.Name) (bus.CancelReply, error) {
+// cancel asks for the end of a run of g/a.
+func (w *world) cancel(id job.RunID) (bus.CancelReply, error) {
+	const name job.Name = "g/a"
 	var reply bus.CancelReply
 	err := w.conn.Ask(w.t.Context(), bus.SubjectCommand(name.Shard(w.conn.Cluster().Shards), "cancel"),
 		bus.CancelRequest{RunID: id, Job: name, By: "ann", Reason: "wrong day"}, &reply, 5*time.Second)
@@ -185,7 +186,7 @@ func TestAWrongRequestIsRefused(t *testing.T) {
 		if _, err := w.trigger("1", "g/a"); !errors.Is(err, job.ErrInvalid) {
 			w.t.Errorf("a run with a bad id: %v", err)
 		}
-		if _, err := w.cancel(job.NewRunID(time.Now()), "g/a"); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.cancel(job.NewRunID(time.Now())); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("the end of an unknown run: %v", err)
 		}
 		shard := job.Name("g/a").Shard(8)
@@ -275,7 +276,7 @@ func TestCancellingAPendingRunDeletesItsTriggerAndRecordsItsEnd(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
-		reply, err := w.cancel(id, "g/a")
+		reply, err := w.cancel(id)
 		if err != nil || reply.Found != job.StatusPending {
 			w.t.Errorf("reply %+v, %v", reply, err)
 		}
@@ -286,7 +287,7 @@ func TestCancellingAPendingRunDeletesItsTriggerAndRecordsItsEnd(t *testing.T) {
 		if len(events) != 1 || events[0].RunID != id || events[0].Status != job.StatusCancelled || events[0].Message != "cancelled by ann: wrong day" {
 			w.t.Errorf("events %+v", events)
 		}
-		if _, err := w.cancel(id, "g/a"); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.cancel(id); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("cancelled again: %v", err)
 		}
 	})
@@ -316,7 +317,7 @@ func TestCancellingARunningRunIsItsExecutorsBusiness(t *testing.T) {
 		if err := executor.NC.Flush(); err != nil {
 			w.t.Fatal(err)
 		}
-		reply, err := w.cancel(id, "g/a")
+		reply, err := w.cancel(id)
 		if err != nil || reply.Found != job.StatusRunning {
 			w.t.Errorf("reply %+v, %v", reply, err)
 		}

@@ -180,18 +180,18 @@ func (w *world) fires(name job.Name, every time.Duration) []fire {
 	return all
 }
 
-// wantEachOnce checks that every fire of a job from first on was decided, in order,
+// wantEachOnce checks that every fire of a secondly job from first on was decided, in order,
 // until a second ago, and none twice.
-func (w *world) wantEachOnce(name job.Name, first time.Time, every time.Duration) []fire {
+func (w *world) wantEachOnce(name job.Name, first time.Time) []fire {
 	w.t.Helper()
-	all := w.fires(name, every)
+	all := w.fires(name, time.Second)
 	next := first
 	for _, f := range all {
 		if !f.FireTime.Equal(next) {
 			w.t.Errorf("%s: decided %v, want %v", name, f.FireTime.Format(time.TimeOnly), next.Format(time.TimeOnly))
 			return all
 		}
-		next = next.Add(every)
+		next = next.Add(time.Second)
 	}
 	if time.Since(next) > time.Second {
 		w.t.Errorf("%s: nothing decided from %v on, and it is %v", name, next.Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly))
