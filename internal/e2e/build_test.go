@@ -49,7 +49,7 @@ var build = sync.OnceValue(func() error {
 // seeSources reads the folders that the programs are built from. go test takes note
 // of it; else it would not know what a result depends on, and serve a stale one.
 func seeSources() error {
-	return filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(filepath.Join("..", ".."), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
 			return fs.SkipDir
 		}

@@ -43,7 +43,7 @@ func newCluster(t *testing.T, replicas int, group string) *cluster {
 	c.startServers(ports[2*replicas], replicas)
 	for i := range 3 {
 		p := newProcess(t, fmt.Sprintf("executor-%d", i), []string{"JOURNAL=" + c.journal}, program(t, "carillon"), "executor",
-			"--group", group, "--instance", fmt.Sprintf("e%d", i), "--nats", c.url)
+			"--group", group, "--instance", fmt.Sprintf("e%d", i), "--nats", c.url, "--slots", "128")
 		p.keep = true
 		p.begin(t)
 		c.executors = append(c.executors, p)
