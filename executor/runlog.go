@@ -44,8 +44,8 @@ type runLog struct {
 	giveUp  context.CancelFunc
 	writers []*lineWriter
 
-	base    int64 // seq of the line before the first
-	seq     int64 // of the last line
+	base    int64         // seq of the line before the first
+	seq     int64         // of the last line
 	lines   []bus.LogLine // not yet in a batch
 	size    int           // of lines
 	dropped int           // since the last batch, just before lines[0]

@@ -17,7 +17,7 @@ func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jets
 			return w
 		}
 		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
-			s.log.Warn("watch not begun yet", "attempt", attempt, "error", err)
+			s.log.WarnContext(ctx, "watch not begun yet", "attempt", attempt, "error", err)
 		}
 		if !wait.sleep(ctx) {
 			return nil
