@@ -131,8 +131,8 @@ func TestAFullStreamLosesNothingOnceThereIsRoom(t *testing.T) {
 			w.put(n, secondly)
 		}
 		w.startNode("a")
-		time.Sleep(10 * time.Minute)
-		if all := w.fires(jobs[0], time.Second); len(all) == 0 || len(all) > 300 {
+		time.Sleep(2 * time.Minute)
+		if all := w.fires(jobs[0], time.Second); len(all) == 0 || len(all) > 60 {
 			t.Fatalf("%d fires decided on a stream that should be full by now", len(all))
 		}
 		w.limitTrig(256 << 20)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,9 +65,14 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkLoopback("http", o.http), checkLoopback("nats", o.nats)); err != nil {
+	if err := checkLoopback("nats", o.nats); err != nil {
 		return err
 	}
+	listener, err := listen(ctx, o.http)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }()
 	server, err := embedded.Start(embedded.Config{StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log.With("component", "nats")})
 	if err != nil {
 		return err
@@ -89,30 +95,59 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if o.node == "" {
 		o.node = "dev"
 	}
-	layers, api, closeStore, err := o.layers(ctx, conn, log)
+	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
-		return errors.Join(err, closeStore())
+		return err
 	}
-	defer func() { err = errors.Join(err, closeStore()) }()
+	defer func() { err = errors.Join(err, n.close()) }()
 	worker, err := devExecutor(conn, o, log)
 	if err != nil {
 		return err
 	}
 	// Right above ingest, so that what runs say at the end is still stored.
-	layers = append(layers[:1:1], append([]layer{{"executor", worker.Run, 3 * time.Second}}, layers[1:]...)...)
+	layers := slices.Insert(n.layers, 1, layer{"executor", worker.Run, 3 * time.Second})
 	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-api.Listening():
+		n.ready(ctx, conn.Cluster().Shards)
+		if ctx.Err() == nil {
+			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, n.api.Addr())
 		}
-		cmd.Printf("Carillon is running.\n\n  API and console  http://%s\n  NATS             %s\n  Data             %s\n  Executor         group %s, %d slots\n\n"+
-			"Try, in another terminal:\n\n  carillon get jobs --server http://%s\n\nStop it with Ctrl-C.\n",
-			api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, api.Addr())
 		<-ctx.Done()
 		return nil
 	}, time.Second})
 	return runLayers(ctx, log, layers)
+}
+
+const welcome = `Carillon is running.
+
+  API and console  http://%s
+  NATS             %s
+  Data             %s
+  Executor         group %s, %d slots
+
+Try, in another terminal:
+
+  carillon get jobs --server http://%s
+
+Stop it with Ctrl-C.
+`
+
+// ready waits until the API listens and the node fires for all shards, or until ctx
+// is done. After a crash that takes as long as a lease lasts.
+func (n *node) ready(ctx context.Context, shards int) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-n.api.Listening():
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for n.scheduler.Owned() < shards {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 func devExecutor(conn *bus.Conn, o devOptions, log *slog.Logger) (*executor.Executor, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -100,44 +101,84 @@ func parseRoles(text string) ([]string, error) {
 	return roles, nil
 }
 
-// layers returns what the node runs on conn, and the API among it, or nil.
-func (c nodeConfig) layers(ctx context.Context, conn *bus.Conn, log *slog.Logger) (layers []layer, api *webapi.Server, closeStore func() error, err error) {
-	closeStore = func() error { return nil }
+// node is what a server is made of, ready to run.
+type node struct {
+	layers    []layer
+	store     *sqlite.Store        // nil without that role
+	api       *webapi.Server       // nil without that role
+	scheduler *scheduler.Scheduler // nil without that role
+}
+
+// close releases what running the layers does not.
+func (n *node) close() error {
+	if n.store == nil {
+		return nil
+	}
+	return n.store.Close()
+}
+
+// open makes the node on conn. The API takes listener, which is nil without it. On an
+// error everything that was opened is closed.
+func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
+	n := &node{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if slices.Contains(c.roles, roleStore) {
-		store, err := sqlite.Open(ctx, c.store)
-		if err != nil {
-			return nil, nil, closeStore, err
-		}
-		closeStore = store.Close
-		in, err := ingest.New(conn, store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
-		if err != nil {
-			return nil, nil, closeStore, err
-		}
-		layers = append(layers,
-			layer{"ingest", in.Run, 3 * time.Second},
-			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, store, log) }, time.Second})
-		if slices.Contains(c.roles, roleAPI) {
-			api, err = webapi.New(conn, store, webapi.Config{
-				Addr: c.http, Version: version(), Registerer: reg, Gatherer: reg, Logger: log.With("component", "webapi"), Grace: 1500 * time.Millisecond,
-			})
-			if err != nil {
-				return nil, nil, closeStore, err
-			}
+		if err := c.openStore(ctx, n, conn, reg, log); err != nil {
+			return nil, err
 		}
 	}
 	if slices.Contains(c.roles, roleScheduler) {
-		s, err := scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg})
+		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg})
 		if err != nil {
-			return nil, nil, closeStore, err
+			return nil, err
 		}
-		layers = append(layers, layer{"scheduler", s.Run, 3 * time.Second})
+		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
 	}
-	if api != nil {
-		layers = append(layers, layer{"webapi", api.Run, 2 * time.Second})
+	if slices.Contains(c.roles, roleAPI) {
+		n.api, err = webapi.New(conn, n.store, webapi.Config{
+			Listener: listener, Version: version(), Registerer: reg, Gatherer: reg, Logger: log.With("component", "webapi"), Grace: 1500 * time.Millisecond,
+		})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
 	}
-	return layers, api, closeStore, nil
+	return n, nil
+}
+
+// openStore opens the log store, and adds what fills and trims it.
+func (c nodeConfig) openStore(ctx context.Context, n *node, conn *bus.Conn, reg prometheus.Registerer, log *slog.Logger) (err error) {
+	if n.store, err = sqlite.Open(ctx, c.store); err != nil {
+		return err
+	}
+	in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
+	if err != nil {
+		return err
+	}
+	n.layers = append(n.layers,
+		layer{"ingest", in.Run, 3 * time.Second},
+		layer{"retention", func(ctx context.Context) error { return c.retain(ctx, n.store, log) }, time.Second})
+	return nil
+}
+
+// listen takes the API's address, before anything else is started: a port that is
+// taken is the commonest reason why a start fails.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	if err := checkLoopback("http", addr); err != nil {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the API, as --http says: %w", err)
+	}
+	return l, nil
 }
 
 // retain deletes history beyond its age every hour, until ctx is done.

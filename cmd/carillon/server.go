@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 
@@ -73,13 +74,15 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if o.roles, err = parseRoles(o.roleList); err != nil {
 		return err
 	}
-	if slices.Contains(o.roles, roleAPI) {
-		if err := checkLoopback("http", o.http); err != nil {
-			return err
-		}
-	}
 	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
 		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
+	}
+	var listener net.Listener
+	if slices.Contains(o.roles, roleAPI) {
+		if listener, err = listen(ctx, o.http); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }()
 	}
 	o.Name, o.Logger = "carillon server "+o.node, log
 	conn, err := bus.Connect(o.Config)
@@ -91,21 +94,15 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 		return err
 	}
 	o.store = storePath(o.data)
-	layers, api, closeStore, err := o.layers(ctx, conn, log)
+	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
-		return errors.Join(err, closeStore())
+		return err
 	}
-	defer func() { err = errors.Join(err, closeStore()) }()
-	if api != nil {
-		go func() {
-			select {
-			case <-api.Listening():
-				log.Info("api listens", "address", "http://"+api.Addr().String())
-			case <-ctx.Done():
-			}
-		}()
+	defer func() { err = errors.Join(err, n.close()) }()
+	if listener != nil {
+		log.InfoContext(ctx, "api listens", "address", "http://"+listener.Addr().String())
 	}
-	return runLayers(ctx, log, layers)
+	return runLayers(ctx, log, n.layers)
 }
 
 func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {
