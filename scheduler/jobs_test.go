@@ -112,35 +112,33 @@ func TestACalendarExcludesAsOfWhenItWasSaved(t *testing.T) {
 }
 
 func TestTheNightThatSkipsAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
-	runAt(t, time.Date(2026, time.March, 28, 22, 0, 0, 0, time.UTC), 1, func(w *world) {
+	runAt(t, time.Date(2026, time.March, 29, 0, 10, 0, 0, time.UTC), 1, func(w *world) {
 		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
 		w.startNode("a")
 		w.put("g/half-past-one", berlin("30 1 * * *"))
 		w.put("g/half-past-two", berlin("30 2 * * *"))
 		w.put("g/hourly", berlin("15 * * * *"))
-		time.Sleep(6 * time.Hour) // 04:00 UTC, 06:00 in Berlin
+		time.Sleep(130 * time.Minute) // 02:20 UTC, 04:20 in Berlin
 		w.wantDecided(
 			"g/half-past-one 00:30:00 pending schedule",
 			"g/half-past-two 01:00:00 pending schedule",
-			"g/hourly 22:15:00 pending schedule", "g/hourly 23:15:00 pending schedule", "g/hourly 00:15:00 pending schedule",
-			"g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule", "g/hourly 03:15:00 pending schedule",
+			"g/hourly 00:15:00 pending schedule", "g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule",
 		)
 	})
 }
 
 func TestTheNightThatRepeatsAnHourFiresDailyJobsOnce(t *testing.T) {
-	runAt(t, time.Date(2026, time.October, 24, 22, 0, 0, 0, time.UTC), 1, func(w *world) {
+	runAt(t, time.Date(2026, time.October, 24, 23, 20, 0, 0, time.UTC), 1, func(w *world) {
 		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
 		w.startNode("a")
 		w.put("g/half-past-one", berlin("30 1 * * *"))
 		w.put("g/half-past-two", berlin("30 2 * * *"))
 		w.put("g/hourly", berlin("15 * * * *"))
-		time.Sleep(6 * time.Hour) // 04:00 UTC, 05:00 in Berlin
+		time.Sleep(140 * time.Minute) // 01:40 UTC, 02:40 in Berlin, for the second time
 		w.wantDecided(
 			"g/half-past-one 23:30:00 pending schedule",
 			"g/half-past-two 00:30:00 pending schedule",
-			"g/hourly 22:15:00 pending schedule", "g/hourly 23:15:00 pending schedule", "g/hourly 00:15:00 pending schedule",
-			"g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule", "g/hourly 03:15:00 pending schedule",
+			"g/hourly 00:15:00 pending schedule", "g/hourly 01:15:00 pending schedule",
 		)
 	})
 }
