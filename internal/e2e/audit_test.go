@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -98,26 +99,46 @@ func (a *audit) checkRun(wrong differences, r *client.Run) {
 
 // checkLogs reads the logs of some runs that printed a line, and wants it for each time
 // that they happened, or may have: a line that was printed just before a kill is lost
-// with its executor.
+// with its executor. Lines reach the store after the run's end: an ingester that lost
+// its bus waits for what it had in its hands as long as the consumer's AckWait.
 func (a *audit) checkLogs(t *testing.T, api *client.API, sample int) {
 	t.Helper()
 	wrong := differences{}
+	patience, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	for i := range a.runs {
 		r := &a.runs[i]
 		if !isPrinting(a.number(r.Job)) || sample == 0 {
 			continue
 		}
 		sample--
-		page, err := client.Read[client.LogPage](api.GetLogs(t.Context(), string(r.RunID), &client.GetLogsParams{}))
-		if err != nil {
-			t.Fatalf("read log of %s: %v", r.RunID, err)
-		}
+		page := readLog(patience, t, api, r.RunID)
 		foreign := func(l client.LogLine) bool { return l.Text != "I am "+string(r.RunID) }
 		if n := len(page.Items); n == 0 || n > len(a.journal[r.RunID]) || slices.ContainsFunc(page.Items, foreign) {
 			wrong.add("logs that are not what the run printed", "%s, journal %v: %v", r.RunID, a.journal[r.RunID], page.Items)
 		}
 	}
 	wrong.report(t)
+}
+
+// readLog returns a run's log once it has a line, or as it is when patience ends.
+func readLog(patience context.Context, t *testing.T, api *client.API, id job.RunID) *client.LogPage {
+	t.Helper()
+	again := time.NewTicker(250 * time.Millisecond)
+	defer again.Stop()
+	for {
+		page, err := client.Read[client.LogPage](api.GetLogs(t.Context(), string(id), &client.GetLogsParams{}))
+		if err != nil {
+			t.Fatalf("read log of %s: %v", id, err)
+		}
+		if len(page.Items) > 0 || patience.Err() != nil {
+			return &page
+		}
+		select {
+		case <-again.C:
+		case <-patience.Done():
+		}
+	}
 }
 
 // readJournal reads what runs wrote. A run that was killed in the middle of a line
