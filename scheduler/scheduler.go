@@ -109,9 +109,6 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// Node returns the node's name.
-func (s *Scheduler) Node() string { return s.cfg.Node }
-
 // Owned returns how many shards the node fires for.
 func (s *Scheduler) Owned() int {
 	s.mu.Lock()

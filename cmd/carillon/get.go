@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -223,67 +224,49 @@ func newGetRunCommand() *cobra.Command {
 }
 
 func newGetNodesCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:     "nodes",
 		Short:   "Scheduler nodes and the shards that each owns",
 		Example: "  carillon get nodes",
-		Args:    cobra.NoArgs,
-	}
-	r := newRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
-		if err != nil {
-			return err
-		}
-		nodes, err := client.Read[client.NodeList](api.ListNodes(cmd.Context()))
-		if err != nil {
-			return err
-		}
-		return r.output.show(cmd.OutOrStdout(), nodes, func(t *table) { drawNodes(t, nodes) })
-	}
-	return cmd
+	}, func(ctx context.Context, api *client.API) (client.NodeList, error) {
+		return client.Read[client.NodeList](api.ListNodes(ctx))
+	}, drawNodes)
 }
 
 func newGetGroupsCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:     "groups",
 		Short:   "Executor groups and their live instances",
 		Example: "  carillon get groups",
-		Args:    cobra.NoArgs,
-	}
-	r := newRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
-		if err != nil {
-			return err
-		}
-		groups, err := client.Read[client.GroupList](api.ListGroups(cmd.Context()))
-		if err != nil {
-			return err
-		}
-		return r.output.show(cmd.OutOrStdout(), groups, func(t *table) { drawGroups(t, groups) })
-	}
-	return cmd
+	}, func(ctx context.Context, api *client.API) (client.GroupList, error) {
+		return client.Read[client.GroupList](api.ListGroups(ctx))
+	}, drawGroups)
 }
 
 func newGetCalendarsCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return newListCommand(&cobra.Command{
 		Use:     "calendars",
 		Short:   "Calendars, to which schedules refer",
 		Example: "  carillon get calendars -o yaml",
-		Args:    cobra.NoArgs,
-	}
+	}, func(ctx context.Context, api *client.API) (client.CalendarList, error) {
+		return client.Read[client.CalendarList](api.ListCalendars(ctx))
+	}, drawCalendars)
+}
+
+// newListCommand makes cmd show a list that is asked for without any filter.
+func newListCommand[L any](cmd *cobra.Command, list func(context.Context, *client.API) (L, error), draw func(*table, L)) *cobra.Command {
+	cmd.Args = cobra.NoArgs
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
 		if err != nil {
 			return err
 		}
-		calendars, err := client.Read[client.CalendarList](api.ListCalendars(cmd.Context()))
+		found, err := list(cmd.Context(), api)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), calendars, func(t *table) { drawCalendars(t, calendars) })
+		return r.output.show(cmd.OutOrStdout(), found, func(t *table) { draw(t, found) })
 	}
 	return cmd
 }
