@@ -39,6 +39,7 @@ type Event struct {
 	Cause       job.Cause `json:"cause"`
 	FireTime    time.Time `json:"fire_time"`
 	CommittedAt time.Time `json:"committed_at"`
+	Piece
 	// Instance is who speaks. Empty when the shard's owner does.
 	Instance string `json:"instance,omitempty"`
 	// Delivery counts how often the trigger had been delivered: above 1, an earlier
@@ -50,9 +51,12 @@ type Event struct {
 	FinishedAt time.Time `json:"finished_at,omitzero"`
 
 	// Of finished events:
-	Status   job.Status      `json:"status,omitempty"`
-	ExitCode *int            `json:"exit_code,omitempty"` // of shell and command tasks
-	Message  string          `json:"message,omitempty"`   // why it failed
+	Status   job.Status `json:"status,omitempty"`
+	ExitCode *int       `json:"exit_code,omitempty"` // of shell and command tasks
+	Message  string     `json:"message,omitempty"`   // why it failed
+	// Retry says that by the job's rule another attempt follows, so the run has not
+	// ended. The shard's owner has the last word, in a record.
+	Retry    bool            `json:"retry,omitempty"`
 	Result   json.RawMessage `json:"result,omitempty"`    // what the handler returned
 	LogLines int             `json:"log_lines,omitempty"` // how many lines the attempt logged
 
@@ -65,7 +69,7 @@ type Event struct {
 func EventOf(t *Trigger, kind EventKind, at time.Time) *Event {
 	return &Event{
 		Kind: kind, RunID: t.RunID, Job: t.Job, Version: t.Version, Shard: t.Shard, Attempt: t.Attempt,
-		Cause: t.Cause, FireTime: t.FireTime, CommittedAt: t.CommittedAt, At: at.UTC().Truncate(time.Millisecond),
+		Cause: t.Cause, FireTime: t.FireTime, CommittedAt: t.CommittedAt, Piece: t.Piece, At: at.UTC().Truncate(time.Millisecond),
 	}
 }
 
@@ -77,7 +81,11 @@ func (e *Event) Msg() (*nats.Msg, error) {
 		return nil, fmt.Errorf("encode event of run %s: %w", e.RunID, err)
 	}
 	m := NewMessage(SubjectEvent(e.Shard, e.Job.Group()), MessageEvent, data)
-	id := string(e.RunID) + ":" + strconv.Itoa(e.Attempt) + ":" + string(e.Kind)
+	id := string(e.RunID) + ":" + strconv.Itoa(e.Attempt)
+	if e.Total > 0 {
+		id += "." + strconv.Itoa(e.Index)
+	}
+	id += ":" + string(e.Kind)
 	if e.Kind == EventProgress {
 		id += ":" + strconv.FormatInt(e.At.UnixMilli(), 36)
 	}
@@ -114,11 +122,15 @@ func DecodeEvent(subject string, header nats.Header, data []byte, shards int) (*
 	case e.FireTime.IsZero():
 		return nil, &job.InvalidError{Field: "fire_time", Reason: "is missing"}
 	}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
 	switch e.Kind {
 	case EventStarted, EventProgress:
 	case EventFinished:
-		if !e.Status.Executed() {
-			return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled or lost", e.Status)}
+		// Missed is what an executor says that was to begin by an instant and could not.
+		if !e.Status.Executed() && e.Status != job.StatusMissed {
+			return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled, lost or missed", e.Status)}
 		}
 	default:
 		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress or finished", e.Kind)}

@@ -41,9 +41,10 @@ const (
 
 // Log is some lines of one attempt's log, in order.
 type Log struct {
-	RunID    job.RunID `json:"run_id"`
-	Job      job.Name  `json:"job"`
-	Attempt  int       `json:"attempt"`
+	RunID   job.RunID `json:"run_id"`
+	Job     job.Name  `json:"job"`
+	Attempt int       `json:"attempt"`
+	Piece
 	Instance string    `json:"instance"`
 	Lines    []LogLine `json:"lines"`
 }
@@ -96,6 +97,9 @@ func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 	}
 	if l.Attempt < 1 {
 		return nil, &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+	}
+	if err := l.check(); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

@@ -115,7 +115,12 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "trigger.json", bus.AppendTrigger(nil, full, text), full, func(data []byte) (*bus.Trigger, error) { return bus.DecodeTrigger(nil, data) })
+	decodeTrigger := func(data []byte) (*bus.Trigger, error) { return bus.DecodeTrigger(nil, data) }
+	golden(t, "trigger.json", bus.AppendTrigger(nil, full, text), full, decodeTrigger)
+	piece := trigger()
+	piece.Attempt, piece.StartBy, piece.EndBy, piece.ParentRun = 2, noon.Add(time.Minute), noon.Add(time.Hour), run
+	piece.Piece, piece.Prefer, piece.Item = bus.Piece{Index: 1, Total: 3}, "worker-1", json.RawMessage(`{"day":"2026-03-01"}`)
+	golden(t, "trigger-piece.json", bus.AppendTrigger(nil, piece, text), piece, decodeTrigger)
 
 	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventFinished} {
 		e := event(kind)
@@ -196,6 +201,8 @@ func TestAppendTriggerIsWhatJSONMarshalWrites(t *testing.T) {
 			tr.Delivery, tr.Timeout = job.AtLeastOnce, job.Duration(rng.Int64N(1e12))
 			tr.Task.Command, tr.Task.Env = []string{text(), text()}, map[string]string{"A": text()}
 			tr.Params = json.RawMessage(`{"a":[1,2,{"b":null}]}`)
+			tr.StartBy, tr.EndBy, tr.ParentRun = noon.Add(time.Minute), noon.Add(time.Hour), run
+			tr.Piece, tr.Prefer, tr.Item = bus.Piece{Index: rng.IntN(2), Total: 2}, "worker-1", json.RawMessage(`{"day":1}`)
 		}
 		encoded, err := tr.Encode()
 		if err != nil {
@@ -234,9 +241,12 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 	refused("shard", func(e *bus.Event) { e.Shard++ })
 	refused("shard", func(e *bus.Event) { e.Job = "billing/other" }) // of another shard
 	refused("attempt", func(e *bus.Event) { e.Attempt = 0 })
+	refused("broadcast_total", func(e *bus.Event) { e.Total = -1 })
+	refused("broadcast_index", func(e *bus.Event) { e.Index, e.Total = 3, 3 })
+	refused("broadcast_index", func(e *bus.Event) { e.Index = 1 }) // of a run without pieces
 	refused("fire_time", func(e *bus.Event) { e.FireTime = time.Time{} })
 	refused("kind", func(e *bus.Event) { e.Kind = "ended" })
-	for _, status := range []job.Status{"", "done", job.StatusPending, job.StatusRunning, job.StatusSkipped, job.StatusMissed} {
+	for _, status := range []job.Status{"", "done", job.StatusPending, job.StatusRunning, job.StatusSkipped} {
 		refused("status", func(e *bus.Event) { e.Status = status })
 	}
 	e := event(bus.EventFinished)
@@ -282,6 +292,10 @@ func TestARepeatOfAnEventHasTheSameMsgID(t *testing.T) {
 	same := func(*bus.Event) {}
 	later := func(e *bus.Event) { e.At = e.At.Add(time.Second) }
 	second := func(e *bus.Event) { e.Attempt++ }
+	piece := func(e *bus.Event) { e.Index, e.Total = 1, 3 }
+	if id(bus.EventFinished, same) == id(bus.EventFinished, piece) {
+		t.Error("the end of a piece has the id of its run's")
+	}
 	if id(bus.EventFinished, same) != id(bus.EventFinished, later) {
 		t.Error("a second end of an attempt is another message")
 	}
@@ -294,21 +308,21 @@ func TestARepeatOfAnEventHasTheSameMsgID(t *testing.T) {
 }
 
 func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {
+	id := func(name job.Name) job.RunID { return job.FireRunID(name, noon.UnixMilli(), job.CauseSchedule) }
 	r := &bus.Record{Outcomes: []bus.Outcome{
 		{Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Jobs: []string{"g/a@1", "g/b@22"}},
-		{Status: job.StatusPending, Cause: job.CauseAPI, FireTime: noon, Jobs: []string{"g/a@1"}, RunIDs: []job.RunID{run}, By: "ada"},
+		{Status: job.StatusPending, Cause: job.CauseAPI, FireTime: noon, Jobs: []string{"g/a@1"}, RunIDs: []job.RunID{run}, By: "ada", ParentRun: id("g/b"), Attempt: 2, Total: 7},
 		{Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3, Jobs: []string{"g/a@1"}},
 	}}
 	var got []bus.Decided
 	if err := r.Each(func(d bus.Decided) { got = append(got, d) }); err != nil {
 		t.Fatal(err)
 	}
-	id := func(name job.Name) job.RunID { return job.FireRunID(name, noon.UnixMilli(), job.CauseSchedule) }
 	want := []bus.Decided{
-		{RunID: id("g/a"), Job: "g/a", Version: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
-		{RunID: id("g/b"), Job: "g/b", Version: 22, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
-		{RunID: run, Job: "g/a", Version: 1, Status: job.StatusPending, Cause: job.CauseAPI, By: "ada", FireTime: noon, Count: 1},
-		{RunID: id("g/a"), Job: "g/a", Version: 1, Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3},
+		{RunID: id("g/a"), Job: "g/a", Version: 1, Attempt: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
+		{RunID: id("g/b"), Job: "g/b", Version: 22, Attempt: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
+		{RunID: run, Job: "g/a", Version: 1, Attempt: 2, Status: job.StatusPending, Cause: job.CauseAPI, By: "ada", Parent: id("g/b"), FireTime: noon, Count: 1, Total: 7},
+		{RunID: id("g/a"), Job: "g/a", Version: 1, Attempt: 1, Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

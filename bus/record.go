@@ -26,9 +26,13 @@ type Record struct {
 // Outcome says what became of fires that share all of it. A commit decides
 // hundreds of fires at one instant, so they are grouped.
 type Outcome struct {
-	Status job.Status `json:"status"`           // pending, skipped or missed
+	// Status is pending, queued, skipped or missed; of runs that end without an executor's
+	// word, or whose last attempt turns out to have been the last, any final one.
+	Status job.Status `json:"status"`
 	Cause  job.Cause  `json:"cause"`            // why there was to be a run
-	Reason string     `json:"reason,omitempty"` // why there is none, or why it is late
+	Reason string     `json:"reason,omitempty"` // why there is none, why it is late, or what it waits for
+	// Attempt is which attempt of the run it is about. Absent is the first.
+	Attempt int `json:"attempt,omitempty"`
 	// FireTime is the fire's instant. Where Count is above 1 the outcome is that of
 	// Count fires, from FireTime to Until.
 	FireTime time.Time `json:"fire_time"`
@@ -39,8 +43,12 @@ type Outcome struct {
 	// RunIDs are the runs, in the order of Jobs, where they do not follow from job,
 	// fire time and cause.
 	RunIDs []job.RunID `json:"run_ids,omitempty"`
-	// By is who asked, for runs that no schedule asked for.
-	By string `json:"by,omitempty"`
+	// By is who asked, for runs that no schedule asked for, ParentRun the run after which
+	// they run.
+	By        string    `json:"by,omitempty"`
+	ParentRun job.RunID `json:"parent_run_id,omitempty"`
+	// Total is in how many pieces the run is done, 0 when it is not.
+	Total int `json:"broadcast_total,omitempty"`
 }
 
 // JobVersion returns the text for [Outcome.Jobs].
@@ -53,13 +61,16 @@ type Decided struct {
 	RunID    job.RunID
 	Job      job.Name
 	Version  int
+	Attempt  int // at least 1
 	Status   job.Status
 	Cause    job.Cause
 	Reason   string
 	By       string
+	Parent   job.RunID
 	FireTime time.Time
 	Until    time.Time // of several fires with one fate, the last; else zero
 	Count    int       // how many fires; at least 1
+	Total    int       // pieces; 0 when it is not done in pieces
 }
 
 // Each calls yield for each line of the record. Lines that are not of the shard's
@@ -74,6 +85,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Total: o.Total,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

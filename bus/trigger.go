@@ -21,7 +21,41 @@ type Trigger struct {
 	Cause       job.Cause `json:"cause"`
 	FireTime    time.Time `json:"fire_time"`
 	CommittedAt time.Time `json:"committed_at"`
+	// StartBy is the instant by which the attempt must begin, EndBy that by which it must
+	// end, with all attempts of the run. Zero is no limit.
+	StartBy time.Time `json:"start_by,omitzero"`
+	EndBy   time.Time `json:"end_by,omitzero"`
+	// ParentRun is the run after which this one runs.
+	ParentRun job.RunID `json:"parent_run_id,omitempty"`
+	Piece
+	// Prefer is the instance for which a piece of a broadcast is meant. Another may run
+	// it when that one is gone.
+	Prefer string `json:"prefer,omitempty"`
+	// Item is what the job's splitting run listed for a piece; it may be any JSON value.
+	Item json.RawMessage `json:"item,omitempty"`
 	TriggerBody
+}
+
+// Piece says which part of a run that is done in several pieces a message is about.
+// They are numbered as XXL-JOB numbers them: from 0 to Total-1. Total is 0 when the
+// run is not done in pieces, and in what is said of such a run as a whole.
+type Piece struct {
+	Index int `json:"broadcast_index,omitempty"`
+	Total int `json:"broadcast_total,omitempty"`
+}
+
+// MaxPieces bounds [Piece.Total].
+const MaxPieces = 10_000
+
+// check returns an *InvalidError when there is no such piece.
+func (p Piece) check() error {
+	if p.Total < 0 || p.Total > MaxPieces {
+		return &job.InvalidError{Field: "broadcast_total", Reason: fmt.Sprintf("%d must be between 0 and %d", p.Total, MaxPieces)}
+	}
+	if p.Index < 0 || p.Index >= max(p.Total, 1) {
+		return &job.InvalidError{Field: "broadcast_index", Reason: fmt.Sprintf("%d must be less than broadcast_total, %d", p.Index, p.Total)}
+	}
+	return nil
 }
 
 // TriggerBody is the part of a trigger that is the same for all runs of a version.
@@ -66,8 +100,43 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 	dst = t.FireTime.UTC().AppendFormat(dst, time.RFC3339Nano)
 	dst = append(dst, `","committed_at":"`...)
 	dst = t.CommittedAt.UTC().AppendFormat(dst, time.RFC3339Nano)
-	dst = append(dst, `",`...)
+	dst = append(dst, '"')
+	dst = appendInstant(dst, `,"start_by":"`, t.StartBy)
+	dst = appendInstant(dst, `,"end_by":"`, t.EndBy)
+	if t.ParentRun != "" {
+		dst = append(dst, `,"parent_run_id":"`...)
+		dst = append(dst, t.ParentRun...)
+		dst = append(dst, '"')
+	}
+	if t.Index != 0 {
+		dst = append(dst, `,"broadcast_index":`...)
+		dst = strconv.AppendInt(dst, int64(t.Index), 10)
+	}
+	if t.Total != 0 {
+		dst = append(dst, `,"broadcast_total":`...)
+		dst = strconv.AppendInt(dst, int64(t.Total), 10)
+	}
+	if t.Prefer != "" {
+		dst = append(dst, `,"prefer":"`...)
+		dst = append(dst, t.Prefer...) // a slug
+		dst = append(dst, '"')
+	}
+	if len(t.Item) > 0 {
+		dst = append(dst, `,"item":`...)
+		dst = append(dst, t.Item...)
+	}
+	dst = append(dst, ',')
 	return append(dst, body[1:]...)
+}
+
+// appendInstant appends a field that is left out when it is zero.
+func appendInstant(dst []byte, field string, at time.Time) []byte {
+	if at.IsZero() {
+		return dst
+	}
+	dst = append(dst, field...)
+	dst = at.UTC().AppendFormat(dst, time.RFC3339Nano)
+	return append(dst, '"')
 }
 
 // DecodeTrigger is the inverse of [AppendTrigger]. Its error is an *InvalidError.
@@ -80,6 +149,9 @@ func DecodeTrigger(header nats.Header, data []byte) (*Trigger, error) {
 		return nil, err
 	}
 	if _, err := job.ParseName(string(t.Job)); err != nil {
+		return nil, err
+	}
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	return t, nil
