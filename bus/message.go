@@ -1,9 +1,9 @@
 package bus
 
 import (
-	"encoding/json"
 	"fmt"
 
+	json "github.com/go-json-experiment/json/v1" // what encoding/json is to become; decodes in a third of its time
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -214,6 +217,70 @@ func TestAppendTriggerIsWhatJSONMarshalWrites(t *testing.T) {
 		}
 		if got := bus.AppendTrigger([]byte("before"), tr, encoded); string(got) != "before"+string(want) {
 			t.Fatalf("appended\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+// everyField returns a T none of whose fields is zero.
+func everyField[T any](t *testing.T) *T {
+	t.Helper()
+	v := new(T)
+	fillFields(t, reflect.ValueOf(v).Elem())
+	return v
+}
+
+func fillFields(t *testing.T, fields reflect.Value) {
+	t.Helper()
+	for i := range fields.NumField() {
+		switch f := fields.Field(i); x := f.Addr().Interface().(type) {
+		case *time.Time:
+			*x = noon.Add(time.Duration(i) * time.Millisecond)
+		case *json.RawMessage:
+			*x = json.RawMessage(` { "a" : "<" } `)
+		case **int:
+			*x = &i
+		default:
+			switch {
+			case f.CanInt():
+				f.SetInt(int64(i + 1))
+			case f.CanFloat():
+				f.SetFloat(float64(i) + 0.5)
+			case f.Kind() == reflect.Bool:
+				f.SetBool(true)
+			case f.Kind() == reflect.Struct:
+				fillFields(t, f)
+			case f.Kind() == reflect.String:
+				f.SetString("<\"\\\x00é\u2028\xff" + strconv.Itoa(i))
+			default:
+				t.Fatalf("give field %s a value here", fields.Type().Field(i).Name)
+			}
+		}
+	}
+}
+
+func TestEventsAreEncodedFieldForFieldAsJSONMarshalDoes(t *testing.T) {
+	for _, e := range []*bus.Event{everyField[bus.Event](t), {}} {
+		m, err := e.Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := func(data []byte) (v map[string]any) {
+			if err := json.Unmarshal(data, &v); err != nil {
+				t.Fatalf("%s: %v", data, err)
+			}
+			return v
+		}
+		if diff := cmp.Diff(values(want), values(m.Data)); diff != "" {
+			t.Errorf("(-json.Marshal +Msg):\n%s", diff)
+		}
+	}
+	for _, bad := range []*bus.Event{{Result: json.RawMessage("{")}, {Percent: math.NaN()}} {
+		if m, err := bad.Msg(); err == nil {
+			t.Errorf("%+v became %s", bad, m.Data)
 		}
 	}
 }

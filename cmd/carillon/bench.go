@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ type benchOptions struct {
 	rate    int
 	runFor  time.Duration
 	output  string
-	profile string // file for a CPU profile
+	profile string // file for a CPU profile of what is measured
 }
 
 // benchResult is what a bench prints, as one JSON object. Fields that do not apply
@@ -30,6 +28,7 @@ type benchResult struct {
 	Count     int     `json:"count,omitempty"`       // of what rate counts
 	Rate      float64 `json:"rate,omitempty"`        // per second
 	RawRate   float64 `json:"raw_rate,omitempty"`    // of the bus alone, in the same run
+	RawMicros float64 `json:"raw_cpu_us,omitempty"`  // CPU for each of those
 	Ratio     float64 `json:"ratio,omitempty"`       // rate / raw_rate
 	P50       float64 `json:"p50_ms,omitempty"`      // lateness: fire time to commit
 	P99       float64 `json:"p99_ms,omitempty"`      //
@@ -71,12 +70,7 @@ func newBenchCommand() *cobra.Command {
 			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
 			Args:  cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				stop, err := startProfile(opts.profile)
-				if err != nil {
-					return err
-				}
 				r, err := b.run(cmd.Context(), opts)
-				stop()
 				if err != nil {
 					return fmt.Errorf("bench %s: %w", b.name, err)
 				}
@@ -92,28 +86,10 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
 		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
-		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile to this `file`")
+		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
 		cmd.AddCommand(sub)
 	}
 	return cmd
-}
-
-// startProfile begins a CPU profile of the whole bench, if a file is given.
-func startProfile(path string) (stop func(), err error) {
-	if path == "" {
-		return func() {}, nil
-	}
-	f, err := os.Create(path) //nolint:gosec // the file that the user named
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		_ = f.Close()
-	}, nil
 }
 
 func (r *benchResult) print(cmd *cobra.Command, format string) error {
@@ -129,7 +105,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

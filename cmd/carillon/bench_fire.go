@@ -56,12 +56,15 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := wait(ctx, time.Until(from.Add(-50*time.Millisecond))); err != nil {
 		return nil, err
 	}
-	cpu, start := cpuTime(), time.Now()
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
 	if err := wait(ctx, o.runFor); err != nil {
 		return nil, err
 	}
-	elapsed := time.Since(start)
-	used := cpuTime() - cpu
+	elapsed, used := meter.stop()
 	if err := node.close(); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	r.Rate = float64(r.Count) / elapsed.Seconds()
-	r.CPUMicros = float64(used.Microseconds()) / float64(max(1, r.Count))
+	r.CPUMicros = each(used, r.Count)
 	if o.rate > 0 {
 		late, err := w.lateness(ctx)
 		if err != nil {

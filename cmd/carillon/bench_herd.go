@@ -40,12 +40,16 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := wait(ctx, time.Until(at)); err != nil {
 		return nil, err
 	}
-	cpu := cpuTime()
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
 	err = poll(ctx, func() (bool, error) { return w.allDone(ctx, shards, at) })
 	if err != nil {
 		return nil, err
 	}
-	used := cpuTime() - cpu
+	_, used := meter.stop()
 	if err := node.close(); err != nil {
 		return nil, err
 	}
@@ -60,7 +64,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	r.P50, r.P99, r.Max = late.quantiles()
 	r.Seconds = r.Max / 1000
 	r.Rate = float64(r.Count) / r.Seconds
-	r.CPUMicros = float64(used.Microseconds()) / float64(max(1, r.Count))
+	r.CPUMicros = each(used, r.Count)
 	return r, nil
 }
 

@@ -28,7 +28,7 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	defer w.close()
-	raw, err := w.rawRuns(ctx, min(o.jobs, 100_000))
+	raw, rawCPU, err := w.rawRuns(ctx, min(o.jobs, 100_000))
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +61,17 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := wait(ctx, time.Until(at)); err != nil {
 		return nil, err
 	}
-	cpu := cpuTime()
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
 	if err := w.stored(ctx, store, o.jobs); err != nil {
 		return nil, err
 	}
-	r := &benchResult{Jobs: o.jobs, Count: o.jobs, RawRate: raw, Seconds: time.Since(at).Seconds()}
-	r.CPUMicros = float64((cpuTime() - cpu).Microseconds()) / float64(o.jobs)
+	_, used := meter.stop()
+	r := &benchResult{Jobs: o.jobs, Count: o.jobs, RawRate: raw, RawMicros: rawCPU, Seconds: time.Since(at).Seconds()}
+	r.CPUMicros = each(used, o.jobs)
 	r.Rate = float64(r.Count) / r.Seconds
 	if err := node.close(); err != nil {
 		return nil, err
@@ -131,20 +136,21 @@ func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, en
 }
 
 // rawRuns measures what of a run is the bus alone, with n messages: published in
-// batches, consumed and acknowledged, and two events published for each.
-func (w *benchWorld) rawRuns(ctx context.Context, n int) (float64, error) {
+// batches, consumed and acknowledged, and two events published for each. It returns
+// how many a second, and the CPU of each in microseconds.
+func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err error) {
 	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
 		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	_, err = w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAWEVT", Subjects: []string{"rawevt"}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Duplicates: 30 * time.Second,
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() {
 		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW")
@@ -152,25 +158,28 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (float64, error) {
 	}()
 	cons, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "raw", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 50000})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	began := time.Now()
+	meter, err := startMeter("")
+	if err != nil {
+		return 0, 0, err
+	}
 	published := make(chan error, 1)
 	go func() { published <- w.rawPublish(ctx, n) }()
 	event := sampleTrigger() // an event is about as long as a trigger
 	for got := 0; got < n; {
 		batch, err := cons.Fetch(1000, jetstream.FetchMaxWait(time.Second))
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		for m := range batch.Messages() {
 			for k := range 2 {
 				if _, err := w.conn.JS.PublishAsync("rawevt", event, jetstream.WithMsgID(strconv.Itoa(2*got+k))); err != nil {
-					return 0, err
+					return 0, 0, err
 				}
 			}
 			if err := m.Ack(); err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			got++
 		}
@@ -178,9 +187,10 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (float64, error) {
 	select {
 	case <-w.conn.JS.PublishAsyncComplete():
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return 0, 0, ctx.Err()
 	}
-	return float64(n) / time.Since(began).Seconds(), <-published
+	elapsed, used := meter.stop()
+	return float64(n) / elapsed.Seconds(), each(used, n), <-published
 }
 
 func (w *benchWorld) rawPublish(ctx context.Context, n int) error {

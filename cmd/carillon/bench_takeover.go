@@ -47,6 +47,11 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := first.owns(ctx, shards); err != nil {
 		return nil, err
 	}
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
 	killed := time.Now()
 	first.kill()
 	third, err := w.startNode(ctx, "third")
@@ -59,7 +64,8 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := poll(ctx, func() (bool, error) { return w.allDone(ctx, shards, killed.Add(bus.LeaseTTL)) }); err != nil {
 		return nil, err
 	}
-	r := &benchResult{Jobs: o.jobs, Shards: shards, Seconds: time.Since(killed).Seconds()}
+	elapsed, used := meter.stop()
+	r := &benchResult{Jobs: o.jobs, Shards: shards, Seconds: elapsed.Seconds(), CPUMicros: each(used, o.jobs)}
 	if err := third.close(); err != nil {
 		return nil, err
 	}

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -273,21 +271,4 @@ func sampleTrigger() []byte {
 		RunID: job.NewRunID(now), Job: benchJob(123456), Version: 1, Shard: 12, Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: now, CommittedAt: now.Add(12 * time.Millisecond),
 	}, body)
-}
-
-// cpuTime returns what the process has used.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// heapMB returns the live heap.
-func heapMB() float64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc) / 1e6
 }
