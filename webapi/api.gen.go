@@ -163,6 +163,28 @@ type Fire struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
+// FireCounts defines model for FireCounts.
+type FireCounts struct {
+	// Complete False when there are more than two million fires: then later jobs were not counted
+	Complete bool `json:"complete"`
+
+	// Counts Of each part, in order
+	Counts []int     `json:"counts"`
+	From   time.Time `json:"from"`
+
+	// Jobs How many jobs fire within the range
+	Jobs int       `json:"jobs"`
+	To   time.Time `json:"to"`
+}
+
+// FirePage defines model for FirePage.
+type FirePage struct {
+	From  time.Time  `json:"from"`
+	Items []JobFires `json:"items"`
+	Next  string     `json:"next,omitempty"`
+	To    time.Time  `json:"to"`
+}
+
 // Group defines model for Group.
 type Group struct {
 	ExecutorGroup string     `json:"executor_group"`
@@ -203,6 +225,16 @@ type Instance = bus.Instance
 
 // Job What to run and when.
 type Job = job.Job
+
+// JobFires defines model for JobFires.
+type JobFires struct {
+	// Fires When each is dispatched, the fire time plus the spread
+	Fires []time.Time `json:"fires"`
+	Job   job.Name    `json:"job"`
+
+	// More There are more within the range than were asked for
+	More bool `json:"more"`
+}
 
 // JobItem defines model for JobItem.
 type JobItem struct {
@@ -364,6 +396,15 @@ type RunAccepted struct {
 	Version int       `json:"version"`
 }
 
+// RunCounts defines model for RunCounts.
+type RunCounts struct {
+	From time.Time `json:"from"`
+
+	// Items Of each part, in order
+	Items []StatusCounts `json:"items"`
+	To    time.Time      `json:"to"`
+}
+
 // RunDetail defines model for RunDetail.
 type RunDetail struct {
 	// Attempts Newest first
@@ -406,6 +447,9 @@ type ServerVersion struct {
 
 // Status defines model for Status.
 type Status = job.Status
+
+// StatusCounts How many fires have each status; those that none has are left out.
+type StatusCounts = map[job.Status]int
 
 // Task What a run does. Exactly one of handler, shell and command is set.
 type Task = job.Task
@@ -460,6 +504,45 @@ type PutCalendarParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// ListFiresParams defines parameters for ListFires.
+type ListFiresParams struct {
+	// From Exclusive. Defaults to now
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 31 days after from
+	To time.Time `form:"to" json:"to"`
+
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Q Only jobs whose name or description contains this text
+	Q string `form:"q,omitempty" json:"q,omitempty"`
+
+	// PerJob How many fires to give of each job
+	PerJob int `form:"per_job,omitempty" json:"per_job,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CountFiresParams defines parameters for CountFires.
+type CountFiresParams struct {
+	// From Exclusive. Defaults to now
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 31 days after from
+	To time.Time `form:"to" json:"to"`
+
+	// Parts Into how many parts to divide the range
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+}
+
 // SetHoldParams defines parameters for SetHold.
 type SetHoldParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
@@ -476,6 +559,9 @@ type ListJobsParams struct {
 
 	// Paused Only jobs that are paused, or only those that are not
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
+
+	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
+	Last []Status `form:"last,omitempty" json:"last,omitempty"`
 
 	// Fires How many next fires to give for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
@@ -579,6 +665,28 @@ type ListRunsParams struct {
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CountRunsParams defines parameters for CountRuns.
+type CountRunsParams struct {
+	// From Fire time, inclusive
+	From time.Time `form:"from" json:"from"`
+
+	// To Fire time, exclusive
+	To time.Time `form:"to" json:"to"`
+
+	// Parts Into how many parts to divide the range
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Job group/name
+	Job      []string `form:"job,omitempty" json:"job,omitempty"`
+	Group    string   `form:"group,omitempty" json:"group,omitempty"`
+	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version int `form:"version,omitempty" json:"version,omitempty"`
+}
+
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
@@ -639,6 +747,12 @@ type ServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(c *fiber.Ctx, calendar string, params PutCalendarParams) error
+	// ListFires What will fire in a range of time, job by job
+	// (GET /api/v1/fires)
+	ListFires(c *fiber.Ctx, params ListFiresParams) error
+	// CountFires How much will fire, over a range of time in equal parts
+	// (GET /api/v1/fires/counts)
+	CountFires(c *fiber.Ctx, params CountFiresParams) error
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
@@ -684,6 +798,9 @@ type ServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(c *fiber.Ctx, params ListRunsParams) error
+	// CountRuns How many fires had which fate, over a range of time in equal parts
+	// (GET /api/v1/runs/counts)
+	CountRuns(c *fiber.Ctx, params CountRunsParams) error
 	// GetRun A run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(c *fiber.Ctx, runID RunID) error
@@ -913,6 +1030,143 @@ func (siw *ServerInterfaceWrapper) PutCalendar(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListFires operation middleware
+func (siw *ServerInterfaceWrapper) ListFires(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFiresParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_job", query, &params.PerJob, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListFires(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CountFires operation middleware
+func (siw *ServerInterfaceWrapper) CountFires(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountFiresParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "parts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parts", query, &params.Parts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parts: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountFires(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListGroups operation middleware
 func (siw *ServerInterfaceWrapper) ListGroups(c *fiber.Ctx) error {
 
@@ -1026,6 +1280,13 @@ func (siw *ServerInterfaceWrapper) ListJobs(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "paused", query, &params.Paused, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter paused: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "last" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "last", query, &params.Last, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter last: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "fires" -------------
@@ -1764,6 +2025,99 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CountRuns operation middleware
+func (siw *ServerInterfaceWrapper) CountRuns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountRunsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "parts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parts", query, &params.Parts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parts: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cause" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cause", query, &params.Cause, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cause: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "instance" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "instance", query, &params.Instance, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountRuns(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetRun operation middleware
 func (siw *ServerInterfaceWrapper) GetRun(c *fiber.Ctx) error {
 
@@ -2028,6 +2382,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/runs", wrapper.ListRuns)
 
+	router.Get(options.BaseURL+"/api/v1/runs/counts", wrapper.CountRuns)
+
+	router.Get(options.BaseURL+"/api/v1/fires", wrapper.ListFires)
+
+	router.Get(options.BaseURL+"/api/v1/fires/counts", wrapper.CountFires)
+
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id", wrapper.GetRun)
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
@@ -2175,6 +2535,64 @@ type PutCalendardefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutCalendardefaultApplicationProblemPlusJSONResponse) VisitPutCalendarResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListFiresRequestObject struct {
+	Params ListFiresParams
+}
+
+type ListFiresResponseObject interface {
+	VisitListFiresResponse(ctx *fiber.Ctx) error
+}
+
+type ListFires200JSONResponse FirePage
+
+func (response ListFires200JSONResponse) VisitListFiresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListFiresdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListFiresdefaultApplicationProblemPlusJSONResponse) VisitListFiresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CountFiresRequestObject struct {
+	Params CountFiresParams
+}
+
+type CountFiresResponseObject interface {
+	VisitCountFiresResponse(ctx *fiber.Ctx) error
+}
+
+type CountFires200JSONResponse FireCounts
+
+func (response CountFires200JSONResponse) VisitCountFiresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountFiresdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CountFiresdefaultApplicationProblemPlusJSONResponse) VisitCountFiresResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -2681,6 +3099,35 @@ func (response ListRunsdefaultApplicationProblemPlusJSONResponse) VisitListRunsR
 	return ctx.JSON(&response.Body)
 }
 
+type CountRunsRequestObject struct {
+	Params CountRunsParams
+}
+
+type CountRunsResponseObject interface {
+	VisitCountRunsResponse(ctx *fiber.Ctx) error
+}
+
+type CountRuns200JSONResponse RunCounts
+
+func (response CountRuns200JSONResponse) VisitCountRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountRunsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CountRunsdefaultApplicationProblemPlusJSONResponse) VisitCountRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetRunRequestObject struct {
 	RunID RunID `json:"run_id"`
 }
@@ -2864,6 +3311,12 @@ type StrictServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(ctx context.Context, request PutCalendarRequestObject) (PutCalendarResponseObject, error)
+	// ListFires What will fire in a range of time, job by job
+	// (GET /api/v1/fires)
+	ListFires(ctx context.Context, request ListFiresRequestObject) (ListFiresResponseObject, error)
+	// CountFires How much will fire, over a range of time in equal parts
+	// (GET /api/v1/fires/counts)
+	CountFires(ctx context.Context, request CountFiresRequestObject) (CountFiresResponseObject, error)
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
@@ -2909,6 +3362,9 @@ type StrictServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
+	// CountRuns How many fires had which fate, over a range of time in equal parts
+	// (GET /api/v1/runs/counts)
+	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
 	// GetRun A run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(ctx context.Context, request GetRunRequestObject) (GetRunResponseObject, error)
@@ -3061,6 +3517,60 @@ func (sh *strictHandler) PutCalendar(ctx *fiber.Ctx, calendar string, params Put
 		return err
 	} else if validResponse, ok := response.(PutCalendarResponseObject); ok {
 		if err := validResponse.VisitPutCalendarResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListFires operation middleware
+func (sh *strictHandler) ListFires(ctx *fiber.Ctx, params ListFiresParams) error {
+	var request ListFiresRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListFires(ctx.UserContext(), request.(ListFiresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListFires")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListFiresResponseObject); ok {
+		if err := validResponse.VisitListFiresResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CountFires operation middleware
+func (sh *strictHandler) CountFires(ctx *fiber.Ctx, params CountFiresParams) error {
+	var request CountFiresRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountFires(ctx.UserContext(), request.(CountFiresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountFires")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountFiresResponseObject); ok {
+		if err := validResponse.VisitCountFiresResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -3566,6 +4076,33 @@ func (sh *strictHandler) ListRuns(ctx *fiber.Ctx, params ListRunsParams) error {
 		return err
 	} else if validResponse, ok := response.(ListRunsResponseObject); ok {
 		if err := validResponse.VisitListRunsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CountRuns operation middleware
+func (sh *strictHandler) CountRuns(ctx *fiber.Ctx, params CountRunsParams) error {
+	var request CountRunsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountRuns(ctx.UserContext(), request.(CountRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountRuns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountRunsResponseObject); ok {
+		if err := validResponse.VisitCountRunsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

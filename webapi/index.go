@@ -179,6 +179,7 @@ type query struct {
 	group  string
 	text   string // in lower case
 	paused *bool
+	among  map[job.Name]bool // nil is all
 	after  job.Name
 	limit  int
 }
@@ -187,10 +188,8 @@ type query struct {
 // all, and whether there are more after the page. It waits for the index to be
 // loaded.
 func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total int, more bool, err error) {
-	select {
-	case <-x.loaded:
-	case <-ctx.Done():
-		return nil, 0, false, fmt.Errorf("%w: the jobs are not loaded yet", job.ErrUnavailable)
+	if err := x.wait(ctx); err != nil {
+		return nil, 0, false, err
 	}
 	found, total, more := x.match(q)
 	for _, j := range found {
@@ -203,19 +202,55 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	return page, total, more, nil
 }
 
+// allNames returns the names of all jobs that match, whatever the page. It waits for
+// the index to be loaded.
+func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
+	if err := x.wait(ctx); err != nil {
+		return nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var names []job.Name
+	for _, name := range x.within(q.group) {
+		if q.selects(name, x.jobs[name]) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// wait returns when the index is loaded, or an error when ctx ends first.
+func (x *index) wait(ctx context.Context) error {
+	select {
+	case <-x.loaded:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the jobs are not loaded yet", job.ErrUnavailable)
+	}
+}
+
+// selects reports whether a job matches, whatever the page.
+func (q *query) selects(name job.Name, j *indexed) bool {
+	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[name])
+}
+
+// within returns the names of a group's jobs, or of all. The caller holds mu.
+func (x *index) within(group string) []job.Name {
+	if group == "" {
+		return x.names
+	}
+	// A group's jobs lie together, from "group/" up to the byte after '/', which is '0'.
+	from, _ := slices.BinarySearch(x.names, job.Name(group+"/"))
+	to, _ := slices.BinarySearch(x.names, job.Name(group+"0"))
+	return x.names[from:to]
+}
+
 func (x *index) match(q query) (page []*indexed, total int, more bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	names := x.names
-	if q.group != "" {
-		// A group's jobs lie together, from "group/" up to the byte after '/', which is '0'.
-		from, _ := slices.BinarySearch(names, job.Name(q.group+"/"))
-		to, _ := slices.BinarySearch(names, job.Name(q.group+"0"))
-		names = names[from:to]
-	}
-	for _, name := range names {
+	for _, name := range x.within(q.group) {
 		j := x.jobs[name]
-		if q.paused != nil && *q.paused != j.paused || q.text != "" && !strings.Contains(j.text, q.text) {
+		if !q.selects(name, j) {
 			continue
 		}
 		total++

@@ -37,6 +37,13 @@ func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJ
 			return nil, invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
+	if len(p.Last) > 0 {
+		found, err := h.jobsThatLast(ctx, q, p.Last)
+		if err != nil {
+			return nil, err
+		}
+		q.among = found
+	}
 	entries, total, more, err := h.index.find(ctx, q)
 	if err != nil {
 		return nil, explain(err, "the jobs are not loaded yet")
@@ -50,6 +57,26 @@ func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJ
 		page.Next = string(entries[len(entries)-1].Job.Job)
 	}
 	return ListJobs200JSONResponse(page), nil
+}
+
+// jobsThatLast returns the jobs of a query whose last run has one of the statuses.
+// It is never nil.
+func (h *handlers) jobsThatLast(ctx context.Context, q query, statuses []job.Status) (map[job.Name]bool, error) {
+	found := map[job.Name]bool{}
+	names, err := h.index.allNames(ctx, q)
+	if err != nil || len(names) == 0 {
+		return found, err
+	}
+	last, err := h.store.LastRuns(ctx, names, 1)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	for name, runs := range last {
+		if len(runs) > 0 && slices.Contains(statuses, runs[0].Status) {
+			found[name] = true
+		}
+	}
+	return found, nil
 }
 
 // GetJob answers GET /jobs/{group}/{name}.

@@ -1,0 +1,159 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+const (
+	// maxRange is the longest range of fires; the contract states it.
+	maxRange = 31 * 24 * time.Hour
+	// maxCounted bounds the fires that one request counts: a tenth of a second's work.
+	maxCounted = 2_000_000
+	// firesPerJob is how many fires a job has in a list by default; the contract
+	// states it.
+	firesPerJob = 100
+)
+
+// ListFires answers GET /fires.
+func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (ListFiresResponseObject, error) {
+	p := r.Params
+	from, to, err := rangeAhead(p.From, p.To)
+	if err != nil {
+		return nil, err
+	}
+	if p.Group != "" {
+		if err := job.CheckSlug("group", p.Group); err != nil {
+			return nil, err
+		}
+	}
+	active := false
+	q := query{group: p.Group, text: strings.ToLower(p.Q), paused: &active, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
+	entries, _, more, err := h.index.find(ctx, q)
+	if err != nil {
+		return nil, explain(err, "the jobs are not loaded yet")
+	}
+	page := FirePage{From: from, To: to, Items: []JobFires{}}
+	f := newForecast(h.conn, from)
+	for _, e := range entries {
+		fires, err := f.within(ctx, e, to, orDefault(p.PerJob, firesPerJob))
+		if err != nil {
+			return nil, err
+		}
+		if len(fires.Fires) > 0 {
+			page.Items = append(page.Items, fires)
+		}
+	}
+	if more {
+		page.Next = string(entries[len(entries)-1].Job.Job)
+	}
+	return ListFires200JSONResponse(page), nil
+}
+
+// CountFires answers GET /fires/counts.
+func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (CountFiresResponseObject, error) {
+	p := r.Params
+	from, to, err := rangeAhead(p.From, p.To)
+	if err != nil {
+		return nil, err
+	}
+	if p.Group != "" {
+		if err := job.CheckSlug("group", p.Group); err != nil {
+			return nil, err
+		}
+	}
+	active := false
+	q := query{group: p.Group, paused: &active, limit: logstore.MaxRuns}
+	counts := FireCounts{From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true}
+	f := newForecast(h.conn, from)
+	for left, more := maxCounted, true; more && counts.Complete; {
+		var entries []*bus.JobEntry
+		if entries, _, more, err = h.index.find(ctx, q); err != nil {
+			return nil, explain(err, "the jobs are not loaded yet")
+		}
+		for _, e := range entries {
+			q.after = e.Job.Job
+			n, err := f.count(e, to, counts.Counts, left)
+			if err != nil {
+				return nil, err
+			}
+			if left -= n; n > 0 {
+				counts.Jobs++
+			}
+		}
+		counts.Complete = left > 0
+	}
+	return CountFires200JSONResponse(counts), nil
+}
+
+// rangeAhead returns a range of time to plan for.
+func rangeAhead(from, to time.Time) (time.Time, time.Time, error) {
+	if from.IsZero() {
+		from = time.Now()
+	}
+	from, to = from.UTC().Truncate(time.Millisecond), to.UTC().Truncate(time.Millisecond)
+	switch {
+	case !to.After(from):
+		return from, to, invalid("to", "must lie after from")
+	case to.Sub(from) > maxRange:
+		return from, to, invalid("to", "must lie at most 31 days after from")
+	}
+	return from, to, nil
+}
+
+// plan returns the fires of a stored job as a history with one version. ok is false
+// for a job that was valid where it was saved, and is not here: a list must not fail
+// for it.
+func (f *forecast) plan(e *bus.JobEntry) (h job.History, ok bool, err error) {
+	plan, err := f.planner.Plan(&e.Version)
+	if errors.Is(err, job.ErrInvalid) {
+		return nil, false, nil
+	}
+	return job.History{plan}, err == nil, err
+}
+
+// within returns the first n fires of a stored job up to the given instant that no
+// calendar skips.
+func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n int) (JobFires, error) {
+	fires := JobFires{Job: e.Job.Job, Fires: []time.Time{}}
+	history, ok, err := f.plan(e)
+	if !ok {
+		return fires, err
+	}
+	history.Fires(0, f.after.UnixMilli(), to.UnixMilli(), func(fire job.Fire) bool {
+		var why string
+		if why, err = f.excluded(ctx, e.Schedule, fire.At); err != nil || why != "" {
+			return err == nil
+		}
+		if fires.More = len(fires.Fires) == n; !fires.More {
+			fires.Fires = append(fires.Fires, time.UnixMilli(fire.Due).UTC())
+		}
+		return !fires.More
+	})
+	return fires, err
+}
+
+// count adds the fires of a stored job up to the given instant to the equal parts of
+// the time until then, at most limit of them, and returns how many there were.
+func (f *forecast) count(e *bus.JobEntry, to time.Time, parts []int, limit int) (n int, err error) {
+	history, ok, err := f.plan(e)
+	if !ok {
+		return 0, err
+	}
+	after, end := f.after.UnixMilli(), to.UnixMilli()
+	history.Fires(0, after, end, func(fire job.Fire) bool {
+		if n == limit {
+			return false
+		}
+		n++
+		parts[min(int((fire.Due-after)*int64(len(parts))/(end-after)), len(parts)-1)]++
+		return true
+	})
+	return n, nil
+}

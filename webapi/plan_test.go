@@ -1,0 +1,115 @@
+package webapi
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+)
+
+// schedule saves a job with the given schedule.
+func (w *world) schedule(name job.Name, schedule map[string]any) {
+	w.Helper()
+	doc := document(name, "")
+	doc["schedule"] = schedule
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name), doc)
+}
+
+// nextYear is a range that every job saved by a test lies before.
+const nextYear = "from=2036-01-05T12:00:00Z&to=2036-01-05T13:00:00Z"
+
+func TestTheFiresOfARangeAreListedJobByJob(t *testing.T) {
+	w := newWorld(t)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/lunch", `{"calendar":"lunch","windows":[{"from":"12:20","to":"12:40"}]}`)
+	w.schedule("billing/a", map[string]any{"cron": "*/20 * * * *", "except": []string{"lunch"}})
+	w.schedule("billing/b", map[string]any{"cron": "* * * * *"})
+	w.schedule("billing/c", map[string]any{"cron": "0 3 * * *"})
+	w.schedule("orders/d", map[string]any{"cron": "30 12 * * *"})
+	w.put("orders/paused", "* * * * *")
+	want[JobItem](w, http.StatusOK, "POST", "/api/v1/jobs/orders/paused/pause", nil)
+	at := func(minutes ...int) (out []time.Time) {
+		for _, m := range minutes {
+			out = append(out, time.Date(2036, 1, 5, 12, m, 0, 0, time.UTC))
+		}
+		return out
+	}
+	list := func(parameters string, expected ...JobFires) FirePage {
+		t.Helper()
+		page, _ := want[FirePage](w, http.StatusOK, "GET", "/api/v1/fires?"+nextYear+parameters, nil)
+		if d := cmp.Diff(expected, page.Items); d != "" {
+			t.Errorf("%s: %s", parameters, d)
+		}
+		return page
+	}
+	a := JobFires{Job: "billing/a", Fires: at(40, 60)}
+	b := JobFires{Job: "billing/b", Fires: at(1, 2, 3), More: true}
+	d := JobFires{Job: "orders/d", Fires: at(30)}
+	page := list("&per_job=3&limit=2", a, b)
+	list("&per_job=3&cursor="+page.Next, d)
+	list("&group=orders", d)
+	list("&q=LING/A", a)
+}
+
+func TestTheFiresOfARangeAreCountedInParts(t *testing.T) {
+	w := newWorld(t)
+	w.schedule("billing/b", map[string]any{"cron": "* * * * *"})
+	w.schedule("billing/c", map[string]any{"cron": "0 3 * * *"})
+	w.schedule("orders/d", map[string]any{"cron": "30 12 * * *"})
+	count := func(parameters string, jobs int, counts ...int) {
+		t.Helper()
+		got, _ := want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?"+nextYear+parameters, nil)
+		if d := cmp.Diff(counts, got.Counts); d != "" || got.Jobs != jobs || !got.Complete {
+			t.Errorf("%s: %+v %s", parameters, got, d)
+		}
+	}
+	count("&parts=4", 2, 14, 15, 16, 16) // a fire at the very end is of the last part
+	count("", 2, 61)
+	count("&group=orders&parts=2", 1, 0, 1)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires/counts?from=2036-01-05T12:00:00Z&to=2036-01-05T12:00:00Z", nil, `"field":"to"`)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires?from=2036-01-05T12:00:00Z&to=2036-02-06T12:00:00Z", nil, "31 days")
+}
+
+func TestRunsAreCountedInParts(t *testing.T) {
+	w := newWorld(t)
+	x, y, z := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute)), begun("billing/z", noon.Add(59*time.Minute))
+	w.history(x, y, z, finished(y, job.StatusFailed, 0, noon.Add(time.Hour)))
+	count := func(parameters string, expected ...StatusCounts) {
+		t.Helper()
+		got, _ := want[RunCounts](w, http.StatusOK, "GET", "/api/v1/runs/counts?from=2026-01-05T12:00:00Z&to=2026-01-05T13:00:00Z"+parameters, nil)
+		if d := cmp.Diff(expected, got.Items); d != "" {
+			t.Errorf("%s: %s", parameters, d)
+		}
+	}
+	count("", StatusCounts{"pending": 2, "failed": 1})
+	count("&parts=3", StatusCounts{"pending": 1, "failed": 1}, StatusCounts{}, StatusCounts{"pending": 1})
+	count("&group=billing&status=pending", StatusCounts{"pending": 2})
+	count("&job=orders/y", StatusCounts{"failed": 1})
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/runs/counts?from=2026-01-05T12:00:00Z&to=2026-01-05T12:00:00.010Z&parts=11", nil, `"field":"to"`)
+}
+
+func TestJobsAreListedByWhatBecameOfTheirLastRun(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []job.Name{"billing/x", "billing/y", "billing/z"} {
+		w.put(name, "@daily")
+	}
+	x, y, again := begun("billing/x", noon), begun("billing/y", noon), begun("billing/y", noon.Add(time.Hour))
+	w.history(x, y, again, finished(x, job.StatusFailed, 0, noon), finished(y, job.StatusFailed, 0, noon), finished(again, job.StatusSucceeded, 0, noon))
+	list := func(parameters string, expected ...job.Name) {
+		t.Helper()
+		page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?"+parameters, nil)
+		var names []job.Name
+		for _, item := range page.Items {
+			names = append(names, item.Definition.Job.Job)
+		}
+		if d := cmp.Diff(expected, names); d != "" || page.Total != len(expected) {
+			t.Errorf("%s: total %d %s", parameters, page.Total, d)
+		}
+	}
+	list("last=failed", "billing/x")
+	list("last=failed&last=succeeded", "billing/x", "billing/y")
+	list("last=failed&q=y")
+	list("last=missed")
+}
