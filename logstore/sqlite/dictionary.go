@@ -12,9 +12,10 @@ import (
 // dictionary knows the numbers of all jobs that ever had a run, in memory: there
 // are far fewer of them than runs, and lists need their names.
 type dictionary struct {
-	mu    sync.RWMutex // guards ids and names
+	mu    sync.RWMutex // guards all below
 	ids   map[job.Name]int64
 	names map[int64]job.Name
+	most  int64 // of the numbers
 }
 
 func newDictionary() *dictionary {
@@ -70,5 +71,12 @@ func (d *dictionary) group(group string) []int64 {
 func (d *dictionary) add(name job.Name, id int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ids[name], d.names[id] = id, name
+	d.ids[name], d.names[id], d.most = id, name, max(d.most, id)
+}
+
+// last returns the highest number that a job has.
+func (d *dictionary) last() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.most
 }

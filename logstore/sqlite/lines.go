@@ -66,16 +66,9 @@ func follows(a, b *logstore.Line) bool {
 }
 
 func (w *writer) writeChunks(ctx context.Context, chunks []chunk) error {
-	numbers := make([]int64, len(chunks))
-	for i := range chunks {
-		var err error
-		if numbers[i], err = w.job(ctx, chunks[i].first.Job); err != nil {
-			return err
-		}
-	}
 	return w.insert(ctx, insertChunks, len(chunks), func(args []any, i int) []any {
 		c := &chunks[i]
-		return append(args, packID(c.first.RunID), int64(c.first.Attempt), c.first.Seq, c.last.Seq, numbers[i], c.data)
+		return append(args, packID(c.first.RunID), int64(c.first.Attempt), c.first.Seq, c.last.Seq, w.job(c.first.Job), c.data)
 	}, nil)
 }
 

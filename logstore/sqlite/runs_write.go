@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon/job"
@@ -30,21 +32,18 @@ func (s *Store) WriteRuns(ctx context.Context, _ string, updates []logstore.Upda
 }
 
 func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error {
-	b, err := w.sort(ctx, updates)
-	if err != nil {
-		return err
-	}
+	b := w.sort(updates)
 	if err := w.insert(ctx, upsertRecorded, len(b.recorded), func(args []any, i int) []any { return b.recorded[i].identity(args) }, nil); err != nil {
 		return fmt.Errorf("merge records: %w", err)
 	}
-	fillOther := func(rows []row) func([]any, int) []any {
+	fillOther := func(rows []*row) func([]any, int) []any {
 		return func(args []any, i int) []any { return rows[i].other(rows[i].finished(rows[i].identity(args))) }
 	}
 	if err := w.insert(ctx, upsertOther, len(b.open), fillOther(b.open), nil); err != nil {
 		return fmt.Errorf("merge updates: %w", err)
 	}
 	// A final update that changes nothing is a repeat, or came after another.
-	late := func(rows []row) func(int, int) error {
+	late := func(rows []*row) func(int, int) error {
 		return func(from, to int) error { return w.findLate(ctx, rows[from:to], &b.changes) }
 	}
 	if err := w.insert(ctx, upsertFinished, len(b.plain), func(args []any, i int) []any { return b.plain[i].finished(b.plain[i].identity(args)) }, late(b.plain)); err != nil {
@@ -70,10 +69,10 @@ type row struct {
 
 // batch is the updates of one write, sorted by the statement that they need.
 type batch struct {
-	recorded []row // plain records: no reason, no span
-	open     []row // other updates that are not final
-	plain    []row // final, without text
-	final    []row // other final ones
+	recorded []*row // plain records: no reason, no span
+	open     []*row // other updates that are not final
+	plain    []*row // final, without text
+	final    []*row // other final ones
 	changes  []change
 }
 
@@ -84,20 +83,17 @@ type key struct {
 
 // sort finds what is to be done for each update. A plain record whose run ends in
 // the same batch needs no row of its own, and of several ends of one attempt the
-// first counts.
-func (w *writer) sort(ctx context.Context, updates []logstore.Update) (*batch, error) {
+// first counts. Rows are sorted by run, and those of one run stay in their order:
+// neighbours in a table are cheaper to write one after the other.
+func (w *writer) sort(updates []logstore.Update) *batch {
 	b := &batch{}
 	rows := make([]row, len(updates))
 	ids := make([]byte, 0, 16*len(updates))
 	ends := make(map[key]*row, len(updates))
 	for i := range updates {
 		u := &updates[i]
-		number, err := w.job(ctx, u.Job)
-		if err != nil {
-			return nil, err
-		}
 		ids = appendID(ids, u.RunID)
-		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: number, status: statusAfter(u), committedAt: committedAt(u)}
+		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusAfter(u), committedAt: committedAt(u)}
 		r := &rows[i]
 		if r.status < firstFinal {
 			continue
@@ -116,25 +112,28 @@ func (w *writer) sort(ctx context.Context, updates []logstore.Update) (*batch, e
 		end := ends[r.key()]
 		switch {
 		case r.isPlainRecord() && end == nil:
-			b.recorded = append(b.recorded, *r)
+			b.recorded = append(b.recorded, r)
 		case r.isPlainRecord():
 			if end.committedAt == 0 || r.committedAt < end.committedAt {
 				end.committedAt = r.committedAt
 			}
 		case r.status < firstFinal:
-			b.open = append(b.open, *r)
+			b.open = append(b.open, r)
 		}
 	}
 	for i := range rows {
 		switch r := &rows[i]; {
 		case r.status < firstFinal || ends[r.key()] != r:
 		case r.Kind == logstore.KindFinished && r.Message == "" && len(r.Result) == 0:
-			b.plain = append(b.plain, *r)
+			b.plain = append(b.plain, r)
 		default:
-			b.final = append(b.final, *r)
+			b.final = append(b.final, r)
 		}
 	}
-	return b, nil
+	for _, rows := range [][]*row{b.recorded, b.open, b.plain, b.final} {
+		slices.SortStableFunc(rows, func(a, b *row) int { return bytes.Compare(a.id, b.id) })
+	}
+	return b
 }
 
 func statusAfter(u *logstore.Update) int64 {
@@ -206,13 +205,13 @@ func (r *row) other(args []any) []any {
 }
 
 // findLate adds a change for each of the rows whose run has ended otherwise.
-func (w *writer) findLate(ctx context.Context, rows []row, changes *[]change) error {
+func (w *writer) findLate(ctx context.Context, rows []*row, changes *[]change) error {
 	stmt, err := w.stmt(ctx, "SELECT status, finished_at FROM runs WHERE run_id = ? AND attempt = ?")
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		var status, at int64
 		if err := stmt.QueryRowContext(ctx, r.id, r.Attempt).Scan(&status, &at); err != nil {
 			return fmt.Errorf("read how run %s ended: %w", r.RunID, err)

@@ -17,9 +17,10 @@ type writer struct {
 	jobs  *dictionary
 	stmts map[string]*sql.Stmt
 	args  []any
-	// fresh are jobs that the current transaction has numbered. Others learn of them
-	// when it is committed.
-	fresh map[job.Name]int64
+	// fresh are jobs that the current transaction has numbered, onwards from the last
+	// that are known. Others learn of them when it is committed.
+	fresh    map[job.Name]int64
+	numbered []job.Name // the same, in order
 }
 
 func (w *writer) close() error {
@@ -30,11 +31,14 @@ func (w *writer) close() error {
 }
 
 func (w *writer) transact(ctx context.Context, f func(context.Context, *writer) error) error {
-	w.fresh = map[job.Name]int64{}
+	w.fresh, w.numbered = map[job.Name]int64{}, nil
 	if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin write: %w", err)
 	}
 	err := f(ctx, w)
+	if err == nil {
+		err = w.insertFresh(ctx)
+	}
 	if err == nil {
 		if _, err = w.exec(ctx, "COMMIT"); err != nil {
 			err = fmt.Errorf("commit write: %w", err)
@@ -83,23 +87,29 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 }
 
 // job returns the number of a job, and gives it one if it has none.
-func (w *writer) job(ctx context.Context, name job.Name) (int64, error) {
+func (w *writer) job(name job.Name) int64 {
 	if id, ok := w.jobs.id(name); ok {
-		return id, nil
+		return id
 	}
 	if id, ok := w.fresh[name]; ok {
-		return id, nil
+		return id
 	}
-	stmt, err := w.stmt(ctx, "INSERT INTO jobs (name) VALUES (?) RETURNING id")
+	id := w.jobs.last() + int64(len(w.numbered)) + 1
+	w.fresh[name], w.numbered = id, append(w.numbered, name)
+	return id
+}
+
+var insertJobs = newBulk("INSERT INTO jobs (id, name)", 2, "")
+
+// insertFresh stores the numbers that the transaction has given.
+func (w *writer) insertFresh(ctx context.Context) error {
+	err := w.insert(ctx, insertJobs, len(w.numbered), func(args []any, i int) []any {
+		return append(args, w.fresh[w.numbered[i]], string(w.numbered[i]))
+	}, nil)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("number jobs: %w", err)
 	}
-	var id int64
-	if err := stmt.QueryRowContext(ctx, string(name)).Scan(&id); err != nil {
-		return 0, fmt.Errorf("number job %s: %w", name, err)
-	}
-	w.fresh[name] = id
-	return id, nil
+	return nil
 }
 
 // bulk is an INSERT of many rows: head, one tuple of placeholders for each row, tail.
