@@ -16,10 +16,12 @@ import (
 type TriggerRequest struct {
 	// RunID names the run. The asker chooses it, so that asking again after a lost
 	// answer makes no second run while the first is alive.
-	RunID  job.RunID       `json:"run_id"`
-	Job    job.Name        `json:"job"`
-	Cause  job.Cause       `json:"cause"` // manual or api
+	RunID job.RunID `json:"run_id"`
+	Job   job.Name  `json:"job"`
+	Cause job.Cause `json:"cause"` // manual or api
+	// Params and Labels, where there are any, take the place of the job's.
 	Params json.RawMessage `json:"params,omitempty"`
+	Labels job.Labels      `json:"labels,omitempty"`
 	By     string          `json:"by,omitempty"`
 }
 

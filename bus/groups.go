@@ -55,7 +55,8 @@ func (c *Conn) Groups(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// SetupGroup makes the group's consumer on TRIG, if there is none. Only scheduler
+// SetupGroup makes the group's consumers on TRIG, if there are none: one for its
+// executors and one for the dispatchers. Only scheduler
 // nodes call it: executors' credentials do not allow it.
 func (c *Conn) SetupGroup(ctx context.Context, group string) error {
 	if err := job.CheckSlug("executor_group", group); err != nil {
@@ -65,18 +66,23 @@ func (c *Conn) SetupGroup(ctx context.Context, group string) error {
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", StreamTrig, Unavailable(err))
 	}
-	_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable:       ConsumerAny(group),
-		FilterSubject: "trig.*.any." + group,
-		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       AckWait,
-		MaxDeliver:    -1,
-		MaxAckPending: 50000,
-		MaxWaiting:    8192, // pull requests; an executor has up to four at a time
-		Replicas:      stream.CachedInfo().Config.Replicas,
-	})
-	if err != nil {
-		return fmt.Errorf("set up consumer of group %s: %w", group, Unavailable(err))
+	for consumer, filter := range map[string]string{
+		ConsumerAny(group):   "trig.*.any." + group,
+		ConsumerRoute(group): "trig.*.route." + group,
+	} {
+		_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable:       consumer,
+			FilterSubject: filter,
+			AckPolicy:     jetstream.AckExplicitPolicy,
+			AckWait:       AckWait,
+			MaxDeliver:    -1,
+			MaxAckPending: 50000,
+			MaxWaiting:    8192, // pull requests; an executor has up to four at a time
+			Replicas:      stream.CachedInfo().Config.Replicas,
+		})
+		if err != nil {
+			return fmt.Errorf("set up consumer %s: %w", consumer, Unavailable(err))
+		}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func trigger() *bus.Trigger {
 		RunID: run, Job: "billing/nightly", Version: 3, Shard: 17, Attempt: 1, Cause: job.CauseSchedule,
 		FireTime: noon, CommittedAt: noon.Add(7 * time.Millisecond),
 		TriggerBody: bus.TriggerBody{
-			Delivery: job.AtMostOnce, Timeout: job.Duration(90 * time.Second),
+			Delivery: job.AtMostOnce, Route: job.RouteConsistentHash, Labels: job.Labels{"gpu": "true", "zone": "eu"}, Timeout: job.Duration(90 * time.Second),
 			Task:   job.Task{Command: []string{"report", "--day", "<today>"}, Dir: "/srv", Env: map[string]string{"A": "1", "B": "ü"}, Stdin: "x\n"},
 			Params: json.RawMessage(`{"n":1,"text":"é"}`),
 		},
@@ -201,6 +201,7 @@ func TestAppendTriggerIsWhatJSONMarshalWrites(t *testing.T) {
 			TriggerBody: bus.TriggerBody{Task: job.Task{Handler: text(), Shell: text(), Dir: text()}},
 		}
 		if rng.IntN(2) == 0 {
+			tr.Route, tr.Labels = job.RouteFirst, job.Labels{"zone": "eu"}
 			tr.Delivery, tr.Timeout = job.AtLeastOnce, job.Duration(rng.Int64N(1e12))
 			tr.Task.Command, tr.Task.Env = []string{text(), text()}, map[string]string{"A": text()}
 			tr.Params = json.RawMessage(`{"a":[1,2,{"b":null}]}`)

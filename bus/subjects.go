@@ -27,6 +27,17 @@ func SubjectTrigger(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".any." + group
 }
 
+// SubjectRouted returns where triggers of a shard for a group go when a dispatcher
+// has to choose the instance.
+func SubjectRouted(shard int, group string) string {
+	return "trig." + strconv.Itoa(shard) + ".route." + group
+}
+
+// SubjectTriggers matches both [SubjectTrigger] and [SubjectRouted].
+func SubjectTriggers(shard int, group string) string {
+	return "trig." + strconv.Itoa(shard) + ".*." + group
+}
+
 // SubjectCursor returns the subject whose only message is the shard's cursor.
 func SubjectCursor(shard int) string { return "cur." + strconv.Itoa(shard) }
 
@@ -68,6 +79,10 @@ func SubjectCommand(shard int, verb string) string {
 // ConsumerAny returns the name of the durable consumer from which a group's
 // executors pull.
 func ConsumerAny(group string) string { return "any-" + group }
+
+// ConsumerRoute returns the name of the durable consumer from which the dispatchers
+// of all scheduler nodes pull a group's routed triggers.
+func ConsumerRoute(group string) string { return "route-" + group }
 
 // The names of ingest's durable consumers.
 const (

@@ -61,6 +61,8 @@ func (p Piece) check() error {
 // TriggerBody is the part of a trigger that is the same for all runs of a version.
 type TriggerBody struct {
 	Delivery job.Delivery    `json:"delivery"`
+	Route    job.Route       `json:"route,omitempty"` // empty is any
+	Labels   job.Labels      `json:"labels,omitempty"`
 	Timeout  job.Duration    `json:"timeout,omitempty"`
 	Task     job.Task        `json:"task"`
 	Params   json.RawMessage `json:"params,omitempty"`
@@ -68,8 +70,16 @@ type TriggerBody struct {
 
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
-	return TriggerBody{Delivery: v.Delivery, Timeout: v.Timeout, Task: v.Task, Params: v.Params}
+	b := TriggerBody{Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, Task: v.Task, Params: v.Params}
+	if v.Route != job.RouteAny {
+		b.Route = v.Route
+	}
+	return b
 }
+
+// Routed reports whether a dispatcher has to find the instance, on [SubjectRouted].
+// The triggers of other jobs are for any instance, on [SubjectTrigger].
+func (b *TriggerBody) Routed() bool { return b.Route != "" || len(b.Labels) > 0 }
 
 // Encode returns b as the text that [AppendTrigger] takes.
 func (b TriggerBody) Encode() (string, error) {

@@ -27,6 +27,9 @@ type Job struct {
 	Paused      bool     `json:"paused,omitempty"`
 	Misfire     Misfire  `json:"misfire,omitzero"`
 	Delivery    Delivery `json:"delivery,omitempty"`
+	// Route says which instance of the group does a run, Labels which are considered.
+	Route  Route  `json:"route,omitempty"`
+	Labels Labels `json:"labels,omitempty"`
 	// Timeout ends an attempt that takes longer. Zero is no limit.
 	Timeout Duration `json:"timeout,omitempty"`
 	Task    Task     `json:"task"`
@@ -156,6 +159,9 @@ func (j Job) WithDefaults() Job {
 	if j.Delivery == "" {
 		j.Delivery = AtLeastOnce
 	}
+	if j.Route == "" {
+		j.Route = RouteAny
+	}
 	return j
 }
 
@@ -175,6 +181,14 @@ func (j Job) Validate() error {
 	case AtLeastOnce, AtMostOnce, "":
 	default:
 		errs = append(errs, invalid("delivery", "%q must be at_least_once or at_most_once", clip(string(j.Delivery))))
+	}
+	if err := j.Route.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := j.Labels.Validate(); err != nil {
+		errs = append(errs, err)
+	} else if len(j.Labels) > 0 {
+		errs = append(errs, invalid("labels", "are not available in this version"))
 	}
 	if t := j.Timeout.Std(); t < 0 || t > MaxTimeout {
 		errs = append(errs, invalid("timeout", "%s must be between 0 (no limit) and %s", j.Timeout, Duration(MaxTimeout)))

@@ -23,6 +23,7 @@ func TestDecodeFillsInDefaults(t *testing.T) {
 		Schedule: job.Schedule{Cron: "0 3 * * *", Zone: "UTC"},
 		Misfire:  job.Misfire{Policy: job.FireAll, Grace: job.Duration(15 * time.Second), MaxCount: 100, MaxAge: job.Duration(24 * time.Hour)},
 		Delivery: job.AtLeastOnce,
+		Route:    job.RouteAny,
 		Task:     job.Task{Shell: "true"},
 		Params:   json.RawMessage(`{"n":1}`),
 	}
@@ -103,6 +104,11 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(and(`"misfire":{"grace":"25h"}`), "misfire.grace", "24h")
 	wrong(and(`"misfire":{"patience":"1h"}`), "misfire.patience", "not a known field")
 	wrong(and(`"delivery":"exactly_once"`), "delivery", "at_most_once")
+	wrong(and(`"route":"nearest"`), "route", "must be one of any")
+	wrong(and(`"route":"broadcast"`), "route", "not available")
+	wrong(and(`"labels":{"Zone":"eu"}`), "labels", "lower-case")
+	wrong(and(`"labels":{"zone":""}`), "labels.zone", "1 to 63")
+	wrong(and(`"labels":{"zone":"a b"}`), "labels.zone", "1 to 63")
 	wrong(and(`"timeout":"-1s"`), "timeout", "no limit")
 	wrong(and(`"params":"`+strings.Repeat("x", job.MaxParams)+`"`), "params", "at most 65536")
 

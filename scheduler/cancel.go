@@ -61,7 +61,7 @@ func cancelText(r bus.CancelRequest) string {
 // findTrigger returns a live run's trigger and its sequence on TRIG.
 func (o *ownership) findTrigger(ctx context.Context, r bus.CancelRequest) (found *bus.Trigger, seq uint64, err error) {
 	var bad error
-	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTrigger(o.shard, r.Job.Group()), func(m *bus.Stored) bool {
+	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *bus.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err

@@ -231,6 +231,11 @@ type JobPage struct {
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
 
+// Labels As a selector, only instances that have all of them are considered
+//
+// Example: {"zone":"eu"}
+type Labels = job.Labels
+
 // Level defines model for Level.
 type Level = string
 

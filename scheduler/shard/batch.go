@@ -59,11 +59,17 @@ type builder struct {
 	due      []int64
 	triggers int
 	record   recorder
-	subjects map[string]string // of triggers, by group
+	subjects map[target]string // of triggers
+}
+
+// target tells the subjects of triggers apart.
+type target struct {
+	group  string
+	routed bool
 }
 
 func (m *Machine) newBatch(now int64, room int) *builder {
-	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[string]string{}}
+	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[target]string{}}
 }
 
 // fits reports whether there is room for n more messages.
@@ -84,18 +90,18 @@ type run struct {
 }
 
 // trigger adds the trigger of a run.
-func (b *builder) trigger(name job.Name, body string, r run) {
-	group := name.Group()
-	subject, ok := b.subjects[group]
+func (b *builder) trigger(name job.Name, body body, r run) {
+	to := target{group: name.Group(), routed: body.routed}
+	subject, ok := b.subjects[to]
 	if !ok {
-		subject = bus.SubjectTrigger(b.m.cfg.Shard, group)
-		b.subjects[group] = subject
+		subject = body.subject(b.m.cfg.Shard, to.group)
+		b.subjects[to] = subject
 	}
 	t := bus.Trigger{
 		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: 1,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
 	}
-	data := bus.AppendTrigger(make([]byte, 0, 256+len(body)), &t, body)
+	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), &t, body.text)
 	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
 	b.triggers++
 }

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"carillon/bus"
@@ -14,7 +13,7 @@ const maxRecent = 10_000
 // Command asks for a run of a job now.
 type Command struct {
 	bus.TriggerRequest
-	body    string
+	body    body
 	version int32
 }
 
@@ -62,31 +61,13 @@ func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err erro
 	if e.plans[last].Deleted {
 		return 0, false, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
-	c := Command{TriggerRequest: r, body: e.bodies[last].Value(), version: e.plans[last].Version}
-	if len(r.Params) > 0 {
-		if c.body, err = withParams(c.body, r.Params); err != nil {
-			return 0, false, err
-		}
+	c := Command{TriggerRequest: r, version: e.plans[last].Version}
+	if c.body, err = e.bodies[last].Value().with(&r); err != nil {
+		return 0, false, err
 	}
 	m.commands = append(m.commands, c)
 	m.asked[r.RunID] = int(c.version)
 	return int(c.version), false, nil
-}
-
-// withParams returns a trigger's body with other parameters.
-func withParams(body string, params json.RawMessage) (string, error) {
-	if len(params) > job.MaxParams {
-		return "", &job.InvalidError{Field: "params", Reason: fmt.Sprintf("has %d bytes; at most %d are passed on", len(params), job.MaxParams)}
-	}
-	if !json.Valid(params) {
-		return "", &job.InvalidError{Field: "params", Reason: "must be JSON"}
-	}
-	var b bus.TriggerBody
-	if err := json.Unmarshal([]byte(body), &b); err != nil {
-		return "", fmt.Errorf("decode trigger body: %w", err)
-	}
-	b.Params = params
-	return b.Encode()
 }
 
 // obey makes the runs that were asked for.

@@ -79,8 +79,8 @@ func keyOf(name job.Name) key { return key{hash: name.Hash(), name: name} }
 type entry struct {
 	key
 	plans    job.History
-	bodies   []unique.Handle[string] // of the triggers of each plan
-	sweeping bool                    // it waits in the sweep, and is not armed
+	bodies   []unique.Handle[body] // of the triggers of each plan
+	sweeping bool                  // it waits in the sweep, and is not armed
 }
 
 // New returns a machine at the position of cursor, which is stored at cursorSeq. A
@@ -122,7 +122,8 @@ func (m *Machine) PutVersion(v *job.Version) error {
 	if err != nil {
 		return err
 	}
-	body, err := bus.BodyOf(v).Encode()
+	shared := bus.BodyOf(v)
+	body, err := encodeBody(&shared)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (m *Machine) trim(e *entry) {
 	kept := e.plans.Trim(m.decided(e))
 	if cut := len(e.plans) - len(kept); cut > 0 {
 		e.plans = append(job.History(nil), kept...)
-		e.bodies = append([]unique.Handle[string](nil), e.bodies[cut:]...)
+		e.bodies = append([]unique.Handle[body](nil), e.bodies[cut:]...)
 	}
 }
 

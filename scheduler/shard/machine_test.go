@@ -453,6 +453,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	refused(bus.TriggerRequest{RunID: id, Job: "g/none", Cause: job.CauseAPI}, job.ErrNotFound, "g/none")
 	refused(bus.TriggerRequest{RunID: id, Job: "g/gone", Cause: job.CauseAPI}, job.ErrNotFound, "g/gone")
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage("{")}, job.ErrInvalid, "params")
+	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Labels: job.Labels{"": "x"}}, job.ErrInvalid, "labels")
 	long := json.RawMessage(`"` + strings.Repeat("x", job.MaxParams) + `"`)
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: long}, job.ErrInvalid, "params")
 }

@@ -1,0 +1,56 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// body is what all triggers of a version share, and the kind of subject that they go
+// to.
+type body struct {
+	text   string
+	routed bool
+}
+
+func encodeBody(b *bus.TriggerBody) (body, error) {
+	text, err := b.Encode()
+	return body{text: text, routed: b.Routed()}, err
+}
+
+// subject returns where triggers of a group with the body go.
+func (b body) subject(shard int, group string) string {
+	if b.routed {
+		return bus.SubjectRouted(shard, group)
+	}
+	return bus.SubjectTrigger(shard, group)
+}
+
+// with returns the body with what a request has in the place of the job's.
+func (b body) with(r *bus.TriggerRequest) (body, error) {
+	if len(r.Params) == 0 && len(r.Labels) == 0 {
+		return b, nil
+	}
+	if len(r.Params) > job.MaxParams {
+		return b, &job.InvalidError{Field: "params", Reason: fmt.Sprintf("has %d bytes; at most %d are passed on", len(r.Params), job.MaxParams)}
+	}
+	if len(r.Params) > 0 && !json.Valid(r.Params) {
+		return b, &job.InvalidError{Field: "params", Reason: "must be JSON"}
+	}
+	if err := r.Labels.Validate(); err != nil {
+		return b, err
+	}
+	var t bus.TriggerBody
+	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
+		return b, fmt.Errorf("decode trigger body: %w", err)
+	}
+	if len(r.Params) > 0 {
+		t.Params = r.Params
+	}
+	if len(r.Labels) > 0 {
+		t.Labels = r.Labels
+	}
+	return encodeBody(&t)
+}
