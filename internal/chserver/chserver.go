@@ -1,0 +1,180 @@
+package chserver
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	startLimit = 60 * time.Second // of opening the tables; a fraction of a second, or a few with much data on a busy machine
+	stopLimit  = 20 * time.Second
+)
+
+// Config says which server to start. The zero value works but for Dir.
+type Config struct {
+	// Dir keeps the data. It is made when there is none, and has one server at a time.
+	Dir string
+	// Port is the native protocol's. Defaults to any that is free.
+	Port int
+	// Log takes what the server complains about. Defaults to nothing.
+	Log io.Writer
+}
+
+// Server is a ClickHouse server that runs as a child of this process.
+type Server struct {
+	port, httpPort string
+	password       string
+	cmd            *exec.Cmd
+	stdin          io.Closer
+	done           chan struct{} // closed when the process is gone
+}
+
+// Start starts a server and returns when it takes connections. The error is
+// [ErrNoEngine] when there is nothing to start.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	engine, err := findEngine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("start ClickHouse: %w", err)
+	}
+	s := &Server{password: rand.Text(), done: make(chan struct{})}
+	config, err := writeConfig(dir, s.password)
+	if err != nil {
+		return nil, err
+	}
+	// The last statement reads standard input and so lasts until its end.
+	const script = "SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; " +
+		"SELECT getServerPort('tcp_port'), getServerPort('http_port') INTO OUTFILE '/dev/fd/3' APPEND FORMAT TSV; " +
+		"SELECT count() FROM file('-', LineAsString, 'line String') FORMAT Null"
+	// The server must outlive ctx, which bounds its start only.
+	s.cmd, err = engine.command(context.WithoutCancel(ctx),
+		"--config-file="+config, "--path="+filepath.Join(dir, "store"), "--listen_host=127.0.0.1",
+		fmt.Sprintf("--tcp_port=%d", cfg.Port), "--http_port=0", "--query="+script)
+	if err != nil {
+		return nil, err
+	}
+	complaints := &tail{to: cfg.Log}
+	s.cmd.Stderr, s.cmd.Dir = complaints, dir
+	detach(s.cmd)
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start ClickHouse: %w", err)
+	}
+	s.cmd.Stdin, s.stdin = stdin, hold
+	readPorts, writePorts, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start ClickHouse: %w", err)
+	}
+	defer func() { _ = readPorts.Close() }()
+	s.cmd.ExtraFiles = []*os.File{writePorts} // descriptor 3
+	err = s.cmd.Start()
+	_, _ = writePorts.Close(), stdin.Close() // the child has its own
+	if err != nil {
+		_ = hold.Close()
+		return nil, fmt.Errorf("start ClickHouse: %w", err)
+	}
+	ports := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(readPorts).ReadString('\n') // without one it has not started
+		ports <- line
+	}()
+	go func() {
+		defer close(s.done)
+		_ = s.cmd.Wait() // how it ended matters only while it starts, and then complaints say more
+	}()
+	timer := time.NewTimer(startLimit)
+	defer timer.Stop()
+	select {
+	case line := <-ports:
+		var ok bool
+		if s.port, s.httpPort, ok = strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			return s, nil
+		}
+		err = errors.New("it ended at once")
+	case <-timer.C:
+		err = fmt.Errorf("it was not ready after %s", startLimit)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.Kill()
+	return nil, fmt.Errorf("start ClickHouse in %s: %w: %s", dir, err, complaints)
+}
+
+// Addr returns where the server speaks its native protocol, as HOST:PORT.
+func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", s.port) }
+
+// HTTPAddr returns where the server speaks HTTP, as HOST:PORT.
+func (s *Server) HTTPAddr() string { return net.JoinHostPort("127.0.0.1", s.httpPort) }
+
+// URL returns the address of a database on the server, with the name and password of
+// its user.
+func (s *Server) URL(database string) string {
+	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, s.password), Host: s.Addr(), Path: "/" + database}
+	return u.String()
+}
+
+// Stop has the server shut its tables down, and returns when the process is gone.
+// One that takes too long is killed.
+func (s *Server) Stop() {
+	_ = s.stdin.Close() // an error means that it is gone already
+	timer := time.NewTimer(stopLimit)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+		s.Kill()
+	}
+}
+
+// Kill ends the process without any warning, as a power cut would, and returns when
+// it is gone.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+}
+
+// Done is closed when the process is gone.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// tail keeps the beginning of what a server says on its way down, for an error.
+type tail struct {
+	to   io.Writer
+	kept []byte
+}
+
+const tailSize = 2000 // bytes
+
+// Write implements [io.Writer]. Only the goroutine that copies standard error calls it.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p[:min(len(p), tailSize-len(t.kept))]...)
+	if t.to != nil {
+		_, _ = t.to.Write(p) // whoever does not read must not stop the server
+	}
+	return len(p), nil
+}
+
+// String is for when the process is gone.
+func (t *tail) String() string { return strings.TrimSpace(string(t.kept)) }
+
+// ServeIfAsked is what a program calls before anything else in main, or a test in
+// TestMain, if it calls [Start]: in the copy that Start makes of the program it runs
+// the server and does not return.
+func ServeIfAsked() {
+	if library := os.Getenv(childVariable); library != "" {
+		os.Exit(serve(library, os.Args[1:]))
+	}
+}

@@ -1,0 +1,149 @@
+package chserver_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"carillon/internal/chserver"
+)
+
+func TestMain(m *testing.M) {
+	chserver.ServeIfAsked()
+	if os.Getenv(orphanVariable) != "" {
+		os.Exit(beParent())
+	}
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T, dir string) *chserver.Server {
+	t.Helper()
+	s, err := chserver.Start(t.Context(), chserver.Config{Dir: dir, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func connect(t *testing.T, s *chserver.Server) driver.Conn {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(s.URL("default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func execute(t *testing.T, conn driver.Conn, statement string) {
+	t.Helper()
+	if err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func TestWhatWasInsertedIsThereAfterAStopAndAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir)
+	conn := connect(t, s)
+	execute(t, conn, "CREATE DATABASE d")
+	execute(t, conn, "CREATE TABLE d.t (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, conn, "INSERT INTO d.t VALUES (1)")
+	if err := conn.Close(); err != nil { // a stop waits for idle connections
+		t.Fatal(err)
+	}
+	s.Stop()
+	s = start(t, dir)
+	execute(t, connect(t, s), "INSERT INTO d.t VALUES (2)")
+	s.Kill()
+	var n uint64
+	if err := connect(t, start(t, dir)).QueryRow(t.Context(), "SELECT count() FROM d.t").Scan(&n); err != nil || n != 2 {
+		t.Errorf("the table has %d rows, with %v; want 2", n, err)
+	}
+}
+
+func TestAWrongPasswordIsRefused(t *testing.T) {
+	s := start(t, t.TempDir())
+	defer s.Kill() // it would wait for the connection that it refused
+	conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{s.Addr()}, Auth: clickhouse.Auth{Username: "carillon", Password: "guess"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	var exception *clickhouse.Exception
+	if err := conn.Ping(t.Context()); !errors.As(err, &exception) || exception.Code != 516 {
+		t.Errorf("the error is %v; want that authentication failed", err)
+	}
+}
+
+func TestAFolderHasOneServerAtATime(t *testing.T) {
+	dir := t.TempDir()
+	start(t, dir)
+	_, err := chserver.Start(t.Context(), chserver.Config{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "status") {
+		t.Errorf("the error is %v; want one about the file that tells that another server runs", err)
+	}
+}
+
+// orphanVariable has this test program be a parent that dies: it starts a server in
+// the folder that the variable names, tells its address, and waits to be killed.
+const orphanVariable = "CARILLON_TEST_PARENT"
+
+func beParent() int {
+	s, err := chserver.Start(context.Background(), chserver.Config{Dir: os.Getenv(orphanVariable)})
+	if err != nil {
+		_, _ = os.Stderr.WriteString(err.Error())
+		return 1
+	}
+	_, _ = os.Stdout.WriteString(s.Addr())
+	<-s.Done()
+	return 0
+}
+
+func TestTheServerEndsWithItsParent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.CommandContext(t.Context(), self)
+	parent.Env = append(os.Environ(), orphanVariable+"="+dir)
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr := make([]byte, 64)
+	if n, err := out.Read(addr); err != nil || n == 0 {
+		t.Fatalf("the parent told no address: %v", err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	// The folder is free once the orphan has shut down, which nobody can be told of.
+	for {
+		s, err := chserver.Start(t.Context(), chserver.Config{Dir: dir})
+		if err == nil {
+			s.Stop()
+			return
+		}
+		if t.Context().Err() != nil || !strings.Contains(err.Error(), "status") {
+			t.Fatal(err)
+		}
+	}
+}

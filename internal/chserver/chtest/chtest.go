@@ -1,0 +1,91 @@
+// Package chtest gives tests databases on a real ClickHouse: on the server that
+// "task test" started for the whole run, or else on one that the test package starts
+// for itself and that ends with it. A test fails when no server can be started.
+//
+// TestMain of a package that uses it is
+//
+//	func TestMain(m *testing.M) { chtest.Main(m) }
+package chtest
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"carillon/internal/chserver"
+)
+
+// Variable is the environment's address of a server for the tests of many packages.
+const Variable = "CARILLON_TEST_CLICKHOUSE"
+
+var (
+	mu     sync.Mutex       // guards server and dir
+	server *chserver.Server // of this package; nil until a test wants it
+	dir    string
+)
+
+// Main runs a package's tests, and stops the server that they started.
+func Main(m *testing.M) {
+	chserver.ServeIfAsked()
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
+func stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	if server != nil {
+		server.Stop()
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// Database returns the address of a new name for a database, which t's end drops if
+// it was made.
+func Database(t *testing.T) string {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "test_" + strings.ToLower(rand.Text())
+	t.Cleanup(func() {
+		conn, err := clickhouse.Open(options)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		// The test's own context has ended.
+		if err := conn.Exec(context.WithoutCancel(t.Context()), "DROP DATABASE IF EXISTS "+name+" SYNC"); err != nil {
+			t.Error(err)
+		}
+	})
+	return strings.TrimSuffix(address(t), options.Auth.Database) + name
+}
+
+// address returns that of the server, with its database "default".
+func address(t *testing.T) string {
+	t.Helper()
+	if url := os.Getenv(Variable); url != "" {
+		return url
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if server == nil {
+		var err error
+		if dir, err = os.MkdirTemp("", "carillon-clickhouse-"); err != nil { //nolint:usetesting // it outlives the test that comes first
+			t.Fatal(err)
+		}
+		if server, err = chserver.Start(t.Context(), chserver.Config{Dir: dir}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return server.URL("default")
+}
