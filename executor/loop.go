@@ -25,7 +25,7 @@ type attemptKey struct {
 // goroutine of [Executor.Run].
 type loop struct {
 	e       *Executor
-	puller  *puller
+	puller  *bus.Puller
 	kills   chan *nats.Msg
 	killSub *nats.Subscription
 
@@ -42,7 +42,7 @@ type loop struct {
 func newLoop(e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, puller: newPuller(e), kills: make(chan *nats.Msg, 1024),
+		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), kills: make(chan *nats.Msg, 1024),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(), killed: newRecent(),
 		began: now.UTC().Truncate(time.Millisecond),
 	}
@@ -61,12 +61,12 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	defer tick.Stop()
 	for !untilIdle || len(l.live) > 0 {
 		if !l.draining {
-			l.puller.ask(l.e.cfg.Slots - len(l.live))
+			l.puller.Ask(l.e.cfg.Slots - len(l.live))
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case m := <-l.puller.inbox:
+		case m := <-l.puller.Inbox():
 			l.receive(life, m)
 		case r := <-l.e.ended:
 			l.end(life, r)
@@ -80,7 +80,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 
 // receive handles a message from a pull request.
 func (l *loop) receive(life context.Context, m *nats.Msg) {
-	if !l.puller.take(m) {
+	if !l.puller.Take(m) {
 		return
 	}
 	t, err := l.decode(m)
@@ -245,7 +245,7 @@ func (l *loop) look(life context.Context, now time.Time) {
 	if now.Sub(l.lastBeat) >= bus.HeartbeatEvery {
 		l.beat(now)
 	}
-	l.puller.look(now)
+	l.puller.Look(now)
 }
 
 // sign says that the attempt lives.
@@ -290,7 +290,7 @@ func (l *loop) drain(life context.Context) {
 	l.beat(time.Now())
 	ctx, cancel := context.WithTimeout(life, lastWords)
 	defer cancel()
-	for _, m := range l.puller.drain(ctx) {
+	for _, m := range l.puller.Drain(ctx) {
 		l.receive(life, m)
 	}
 	waiting := l.waiting

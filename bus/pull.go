@@ -1,13 +1,12 @@
-package executor
+package bus
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"carillon/bus"
 )
 
 const (
@@ -28,16 +27,18 @@ const (
 	pullWaitMax = 2 * time.Second
 )
 
-// puller asks the group's consumer for triggers: as many as there are free slots.
+// Puller asks a durable consumer on TRIG for triggers: as many as its user has room
+// for. One goroutine uses it.
 //
 // It speaks the pull protocol itself. The client library's Consume can stall, and
 // both it and Fetch look the consumer up first, which executors are not permitted.
-type puller struct {
-	e       *Executor
+type Puller struct {
+	nc      *nats.Conn
+	log     *slog.Logger
 	subject string
 	inbox   chan *nats.Msg // of all requests; never full, as no more is asked for
 
-	requests map[*nats.Subscription]*request
+	requests map[*nats.Subscription]*pullRequest
 	ordered  int // triggers that requests may still bring
 
 	notBefore  time.Time     // no request until then
@@ -46,28 +47,34 @@ type puller struct {
 	reconnects uint64        // of the connection, when the requests were made
 }
 
-// request is one pull request at the server. It has a subject of its own, so that
+// pullRequest is one pull request at the server. It has a subject of its own, so that
 // what it may still bring is known.
-type request struct {
+type pullRequest struct {
 	left  int
 	heard time.Time
 }
 
-func newPuller(e *Executor) *puller {
-	return &puller{
-		e:          e,
-		subject:    "$JS.API.CONSUMER.MSG.NEXT." + bus.StreamTrig + "." + bus.ConsumerAny(e.cfg.Group),
-		inbox:      make(chan *nats.Msg, 4*e.cfg.Slots+1024),
-		requests:   map[*nats.Subscription]*request{},
+// NewPuller returns a puller for the consumer of that name. room is about how much
+// [Puller.Ask] will be told is free; what goes far beyond it is asked for later.
+func (c *Conn) NewPuller(consumer string, room int, log *slog.Logger) *Puller {
+	return &Puller{
+		nc: c.NC, log: log,
+		subject:    "$JS.API.CONSUMER.MSG.NEXT." + StreamTrig + "." + consumer,
+		inbox:      make(chan *nats.Msg, 4*room+1024),
+		requests:   map[*nats.Subscription]*pullRequest{},
 		wait:       pullWaitMin,
-		reconnects: e.conn.NC.Stats().Reconnects,
+		reconnects: c.NC.Stats().Reconnects,
 	}
 }
 
-// ask makes a request for the free slots that none has been made for, unless they
+// Inbox returns the channel on which messages arrive, each to be given to
+// [Puller.Take].
+func (p *Puller) Inbox() <-chan *nats.Msg { return p.inbox }
+
+// Ask makes a request for the free slots that none has been made for, unless they
 // are few and enough others are on order.
-func (p *puller) ask(free int) {
-	n := free - p.ordered
+func (p *Puller) Ask(free int) {
+	n := min(free, cap(p.inbox)/2) - p.ordered
 	if n <= 0 || n < p.ordered || len(p.requests) >= maxPulls {
 		return
 	}
@@ -80,8 +87,8 @@ func (p *puller) ask(free int) {
 	}
 }
 
-func (p *puller) request(n int, now time.Time) error {
-	nc := p.e.conn.NC
+func (p *Puller) request(n int, now time.Time) error {
+	nc := p.nc
 	if !nc.IsConnected() {
 		p.notBefore = now.Add(pullWaitMin)
 		return nil
@@ -105,13 +112,13 @@ func (p *puller) request(n int, now time.Time) error {
 		_ = sub.Unsubscribe() // the connection is gone, and the subscription with it
 		return err
 	}
-	p.requests[sub] = &request{left: n, heard: now}
+	p.requests[sub] = &pullRequest{left: n, heard: now}
 	p.ordered += n
 	return nil
 }
 
-// take accounts for a message, and reports whether it is a trigger.
-func (p *puller) take(m *nats.Msg) bool {
+// Take accounts for a message, and reports whether it is a trigger.
+func (p *Puller) Take(m *nats.Msg) bool {
 	req := p.requests[m.Sub]
 	now := time.Now()
 	status := ""
@@ -151,7 +158,7 @@ func (p *puller) take(m *nats.Msg) bool {
 }
 
 // close ends a request that the server has ended.
-func (p *puller) close(sub *nats.Subscription) {
+func (p *Puller) close(sub *nats.Subscription) {
 	p.ordered -= p.requests[sub].left
 	delete(p.requests, sub)
 	_ = sub.Unsubscribe() // fails only when the connection is closed
@@ -159,7 +166,7 @@ func (p *puller) close(sub *nats.Subscription) {
 
 // giveUp ends a request that the server may still have. What it has delivered by
 // the time that it learns of it, arrives.
-func (p *puller) giveUp(sub *nats.Subscription) {
+func (p *Puller) giveUp(sub *nats.Subscription) {
 	p.ordered -= p.requests[sub].left
 	delete(p.requests, sub)
 	_ = sub.Drain() // fails only when the connection is closed
@@ -167,26 +174,26 @@ func (p *puller) giveUp(sub *nats.Subscription) {
 
 // refuse puts the next request off. A group is often younger than its first
 // executor, so the first refusal is told in a quiet voice, and only that.
-func (p *puller) refuse(now time.Time, why string) {
+func (p *Puller) refuse(now time.Time, why string) {
 	p.notBefore = now.Add(p.wait)
 	p.wait = min(2*p.wait, pullWaitMax)
 	if !p.refused {
 		p.refused = true
-		p.e.log.Info("waiting for triggers to be available", "reason", why)
+		p.log.Info("waiting for triggers to be available", "reason", why)
 	}
 }
 
-func (p *puller) accepted() {
+func (p *Puller) accepted() {
 	p.wait = pullWaitMin
 	if p.refused {
 		p.refused = false
-		p.e.log.Info("triggers are available")
+		p.log.Info("triggers are available")
 	}
 }
 
-// look gives up requests that have died unseen.
-func (p *puller) look(now time.Time) {
-	if n := p.e.conn.NC.Stats().Reconnects; n != p.reconnects {
+// Look gives up requests that have died unseen.
+func (p *Puller) Look(now time.Time) {
+	if n := p.nc.Stats().Reconnects; n != p.reconnects {
 		p.reconnects = n
 		for sub := range p.requests {
 			p.giveUp(sub)
@@ -200,14 +207,14 @@ func (p *puller) look(now time.Time) {
 	}
 }
 
-// drain ends all requests and returns what they still brought. It waits for NATS no
+// Drain ends all requests and returns what they still brought. It waits for NATS no
 // longer than ctx.
-func (p *puller) drain(ctx context.Context) []*nats.Msg {
+func (p *Puller) Drain(ctx context.Context) []*nats.Msg {
 	for sub := range p.requests {
 		p.giveUp(sub)
 	}
 	// The answer follows everything that the server had sent.
-	_ = p.e.conn.NC.FlushWithContext(ctx) // without it, what comes later goes to others
+	_ = p.nc.FlushWithContext(ctx) // without it, what comes later goes to others
 	var last []*nats.Msg
 	for {
 		select {
