@@ -11,8 +11,9 @@ import (
 // job.ErrInvalid will stay; anything else may pass, so the caller tries again.
 type Store interface {
 	// WriteRuns merges updates into the history, all or none. token names the batch
-	// ("STREAM:first-last"): a repeat under the same token has the same updates, which
-	// lets a store that cannot merge tell it apart. Repeats under any token change
+	// ("STREAM:first-last"): a repeat under the same token has the same updates, but for
+	// some perhaps that others have made redundant, which lets a store that cannot merge
+	// tell it apart. Repeats under any token change
 	// nothing. When an update is not valid, none is written.
 	WriteRuns(ctx context.Context, token string, updates []Update) error
 	// WriteLines adds log lines, all or none. Of two lines with one (run_id, attempt,

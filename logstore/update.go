@@ -50,6 +50,14 @@ type Update struct {
 	LogLines   int
 }
 
+// Plain reports whether u is a record that tells nothing but that there is to be such
+// a run: whatever is said of the run later, tells as much. A field that only records
+// have belongs here.
+func (u *Update) Plain() bool {
+	return u.Kind == KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
+		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1
+}
+
 // maxWord bounds texts that are names, in bytes.
 const maxWord = 256
 

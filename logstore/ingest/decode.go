@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"carillon/bus"
 	"carillon/job"
@@ -11,9 +12,10 @@ import (
 
 // batch is what messages say, and why some say nothing.
 type batch struct {
-	updates []logstore.Update
-	lines   []logstore.Line
-	refused []error
+	updates  []logstore.Update
+	lines    []logstore.Line
+	refused  []error
+	pressing bool // some of it is more than announcements of runs
 }
 
 func (b *batch) write(ctx context.Context, store logstore.Store, token string) error {
@@ -33,6 +35,7 @@ func (b *batch) update(u logstore.Update) {
 		return
 	}
 	b.updates = append(b.updates, u)
+	b.pressing = b.pressing || !announces(&u)
 }
 
 func decodeRecord(b *batch, m *message) {
@@ -41,6 +44,11 @@ func decodeRecord(b *batch, m *message) {
 		b.refused = append(b.refused, err)
 		return
 	}
+	lines := 0
+	for i := range r.Outcomes {
+		lines += len(r.Outcomes[i].Jobs)
+	}
+	b.updates = slices.Grow(b.updates, lines)
 	err = r.Each(func(d bus.Decided) {
 		b.update(logstore.Update{
 			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: 1, Cause: d.Cause, At: r.At,

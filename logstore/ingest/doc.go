@@ -13,6 +13,9 @@
 // A batch is whatever has gathered while the one before was written: one message
 // when the bus is quiet, thousands under load.
 //
+// Records that only announce runs are held back for a moment, and left out once the
+// store has an event of each of these runs: a short run is one write, not two.
+//
 // The range goes to the key-value bucket first, conditional on its revision. After
 // a crash the next holder writes exactly this range again, under the same token, so
 // a store can tell that it has it; and an ingester that lost its lease without

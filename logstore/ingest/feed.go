@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 // idleWait is how long a request for the first message of a batch lasts.
@@ -26,6 +27,8 @@ type feed struct {
 	queue bool
 
 	ranges *ranges
+	// told hears from the events what the records then need not say.
+	told *told
 	// Of the other streams: all up to position is written, and delivery was the
 	// number of the last delivery.
 	position, delivery uint64
@@ -33,9 +36,10 @@ type feed struct {
 
 func (in *Ingest) feeds() []*feed {
 	shards := in.conn.Cluster().Shards
+	told := newTold()
 	return []*feed{
-		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
+		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, decode: decodeRecord},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, told: told, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, decode: decodeLog},
 	}
 }
@@ -121,22 +125,39 @@ func (f *feed) take(ctx context.Context, messages []*message) error {
 	}
 	f.metrics.lag.WithLabelValues(f.stream).Set(float64(messages[len(messages)-1].pending))
 	if f.queue {
-		// Messages that come again are old. A range that held them and new ones would
-		// hold much between that is written already.
-		again, fresh := splitRedelivered(messages)
-		if err := f.takeQueue(ctx, again); err != nil {
-			return err
-		}
-		return f.takeQueue(ctx, fresh)
+		return f.takeQueue(ctx, messages)
 	}
 	return f.takeStream(ctx, messages)
 }
 
+// takeQueue takes messages that came again apart from the others: they are old, and
+// a range that held both would hold much between that is written already.
 func (f *feed) takeQueue(ctx context.Context, messages []*message) error {
-	if len(messages) == 0 {
-		return nil
+	again, fresh := splitRedelivered(messages)
+	for len(again) > 0 || len(fresh) > 0 {
+		if len(again) > 0 {
+			if err := f.writeQueue(ctx, again, f.said(again)); err != nil {
+				return err
+			}
+		}
+		if again = nil; len(fresh) == 0 {
+			continue
+		}
+		var b *batch
+		var err error
+		if fresh, b, again, err = f.hold(ctx, fresh); err != nil {
+			return err
+		}
+		if err = f.writeQueue(ctx, fresh, b); err != nil {
+			return err
+		}
+		fresh = nil
 	}
-	if err := f.writeRange(ctx, messages); err != nil {
+	return nil
+}
+
+func (f *feed) writeQueue(ctx context.Context, messages []*message, b *batch) error {
+	if err := f.writeRange(ctx, messages, b); err != nil {
 		return err
 	}
 	for _, m := range messages {
@@ -162,8 +183,12 @@ func (f *feed) takeStream(ctx context.Context, messages []*message) error {
 	if len(fresh) == 0 {
 		return f.ack(messages[len(messages)-1])
 	}
-	if err := f.writeRange(ctx, fresh); err != nil {
+	b := f.said(fresh)
+	if err := f.writeRange(ctx, fresh, b); err != nil {
 		return err
+	}
+	if f.told != nil {
+		f.told.note(b.updates)
 	}
 	return f.ack(fresh[len(fresh)-1])
 }
@@ -176,18 +201,12 @@ func (f *feed) ack(m *message) error {
 	return nil
 }
 
-// writeRange notes the range of messages and writes them.
-func (f *feed) writeRange(ctx context.Context, messages []*message) error {
-	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages)}
-	if err := f.ranges.put(ctx, r); err != nil {
-		return err
-	}
-	return f.write(ctx, r, messages)
-}
-
-// write hands messages to the store until it takes them.
-func (f *feed) write(ctx context.Context, r span, messages []*message) error {
+// said decodes messages.
+func (f *feed) said(messages []*message) *batch {
 	b := &batch{}
+	if f.told != nil {
+		b.updates = make([]logstore.Update, 0, len(messages)) // an event is one
+	}
 	for _, m := range messages {
 		f.decode(b, m)
 	}
@@ -195,6 +214,20 @@ func (f *feed) write(ctx context.Context, r span, messages []*message) error {
 		f.refused.add(f.stream, reason)
 	}
 	f.metrics.messages.WithLabelValues(f.stream).Add(float64(len(messages)))
+	return b
+}
+
+// writeRange notes the range of messages and writes what they say.
+func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) error {
+	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages)}
+	if err := f.ranges.put(ctx, r); err != nil {
+		return err
+	}
+	return f.write(ctx, r, b)
+}
+
+// write hands what the messages of a range say to the store until that takes it.
+func (f *feed) write(ctx context.Context, r span, b *batch) error {
 	token := fmt.Sprintf("%s:%d-%d", f.stream, r.First, r.Last)
 	for pause, failures := (backoff{}), 1; ; failures++ {
 		begun := time.Now()

@@ -111,9 +111,9 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 		}
 		end := ends[r.key()]
 		switch {
-		case r.isPlainRecord() && end == nil:
+		case r.Plain() && end == nil:
 			b.recorded = append(b.recorded, r)
-		case r.isPlainRecord():
+		case r.Plain():
 			if end.committedAt == 0 || r.committedAt < end.committedAt {
 				end.committedAt = r.committedAt
 			}
@@ -155,10 +155,6 @@ func committedAt(u *logstore.Update) int64 {
 }
 
 func (r *row) key() key { return key{[16]byte(r.id), r.Attempt} }
-
-func (r *row) isPlainRecord() bool {
-	return r.Kind == logstore.KindRecorded && r.status < firstFinal && r.Reason == "" && r.By == "" && r.Until.IsZero() && r.Count <= 1
-}
 
 func (r *row) endedAt() int64 {
 	switch {

@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"sync"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// told knows which runs the store has heard of by their events. A line of a record
+// that only announces such a run is no news any more, and to write it first would
+// cost as much as the event does.
+//
+// It is a memory of this process, and bounded: a line too many changes nothing.
+type told struct {
+	mu      sync.Mutex           // guards all below
+	waiting map[attempt]struct{} // of lines that are held back
+	recent  map[attempt]struct{} // heard of, and not held back by then
+	older   map[attempt]struct{} // recent, until that was full
+}
+
+type attempt struct {
+	run    job.RunID
+	number int
+}
+
+// toldMax bounds the runs in told.recent.
+const toldMax = 50_000
+
+func newTold() *told {
+	return &told{waiting: map[attempt]struct{}{}, recent: map[attempt]struct{}{}}
+}
+
+// note takes in updates by events that the store has.
+func (t *told) note(updates []logstore.Update) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range updates {
+		u := &updates[i]
+		if u.CommittedAt.IsZero() {
+			continue // it tells less than the record
+		}
+		key := attempt{u.RunID, u.Attempt}
+		if _, ok := t.waiting[key]; ok {
+			delete(t.waiting, key)
+			continue
+		}
+		if len(t.recent) >= toldMax {
+			t.older, t.recent = t.recent, make(map[attempt]struct{}, toldMax)
+		}
+		t.recent[key] = struct{}{}
+	}
+}
+
+// hold makes events of the updates' runs count, until release.
+func (t *told) hold(updates []logstore.Update) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range updates {
+		key := attempt{updates[i].RunID, updates[i].Attempt}
+		_, recent := t.recent[key]
+		_, older := t.older[key]
+		if !recent && !older {
+			t.waiting[key] = struct{}{}
+		}
+	}
+}
+
+// untold returns how many of the held runs the store has not heard of.
+func (t *told) untold() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting)
+}
+
+// news returns what of held batches tells the store something.
+func (t *told) news(parts []*batch) *batch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := &batch{}
+	for _, part := range parts {
+		for i := range part.updates {
+			u := &part.updates[i]
+			if _, waits := t.waiting[attempt{u.RunID, u.Attempt}]; waits || !announces(u) {
+				b.updates = append(b.updates, *u)
+			}
+		}
+	}
+	return b
+}
+
+// release holds nothing any more.
+func (t *told) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.waiting)
+}
+
+// announces reports whether an update tells nothing that an event of its run does not.
+func announces(u *logstore.Update) bool { return u.Plain() && u.Status == job.StatusPending }
