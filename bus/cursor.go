@@ -23,6 +23,13 @@ type Cursor struct {
 	Commit string    `json:"commit"`
 	Done   time.Time `json:"done"`
 	Sweep  *Sweep    `json:"sweep,omitempty"`
+	// JobsSeq is a revision of JOBS: the fires of versions up to it are decided up to the
+	// position, those of later ones are decided from the versions' beginnings on. Nil:
+	// whoever wrote the cursor did not say, and all versions count as known to it.
+	JobsSeq *uint64 `json:"jobs_seq,omitempty"`
+	// Begins are versions of which an owner heard late, after the version before had
+	// fired in their time: their own fires begin after the last of those.
+	Begins []Begin `json:"begins,omitempty"`
 	// EventSeq is a sequence number of EVT.
 	EventSeq uint64 `json:"event_seq"`
 	// Released are sequence numbers of deferred items on TRIG that have had their
@@ -34,6 +41,13 @@ type Cursor struct {
 type Sweep struct {
 	To    time.Time `json:"to"`
 	After job.Name  `json:"after"`
+}
+
+// Begin is a version whose fires begin later than the version itself says.
+type Begin struct {
+	Job     job.Name  `json:"job"`
+	Version int       `json:"version"`
+	After   time.Time `json:"after"` // as EffectiveFrom: fires after this instant are the version's
 }
 
 // DoneFor returns the instant up to which all of a job's fires are decided.

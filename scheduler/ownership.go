@@ -153,13 +153,13 @@ func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) er
 func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
 	if e.Operation() != jetstream.KeyValuePut {
 		if name, ok := bus.JobOfKey(e.Key()); ok {
-			o.machine.Forget(name)
+			o.machine.Forget(name, e.Revision())
 		}
 		return
 	}
 	v, err := bus.DecodeJobEntry(e)
 	if err == nil {
-		err = o.machine.PutVersion(&v.Version)
+		err = o.machine.PutVersion(&v.Version, v.Revision)
 	}
 	if err != nil {
 		// Something wrote to the bucket that checked less than the API does. The other

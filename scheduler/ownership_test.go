@@ -157,7 +157,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		zombie := shard.New(shard.Config{Epoch: cursor.Epoch, Node: cursor.Node, Planner: &job.Planner{}}, cursor, m.Seq)
-		if err := zombie.PutVersion(&entry.Version); err != nil {
+		if err := zombie.PutVersion(&entry.Version, entry.Revision); err != nil {
 			w.t.Fatal(err)
 		}
 		w.startNode("b") // whoever owns the shard now goes on

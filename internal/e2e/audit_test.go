@@ -20,7 +20,7 @@ import (
 // audit compares what was owed with what the history says, and with what the runs
 // themselves wrote down.
 type audit struct {
-	load
+	*load
 	owed    map[job.Name][]time.Time
 	runs    []client.Run
 	journal map[job.RunID][]int // the deliveries that ran, by run

@@ -23,7 +23,7 @@ const shortChaos = 12 * time.Second
 // what a dead executor had.
 const longestSilence = time.Minute
 
-// saving is how long it may take to save the jobs.
+// saving is how long it may take to save the jobs, about.
 const saving = 8 * time.Second
 
 func chaosFor(t *testing.T) time.Duration {
@@ -51,11 +51,9 @@ func surviveChaos(t *testing.T, replicas int) {
 	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute)}
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
-	first := time.Now().UTC().Truncate(rate).Add(saving)
-	l := load{group: "chaos", jobs: 200, from: first, until: first.Add(d.Truncate(rate))}
+	l := newLoad("chaos", 200, time.Now().UTC().Truncate(rate).Add(saving+d))
 	l.save(t, c.api)
 	x.edit = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }
-	time.Sleep(time.Until(first))
 	ctx, heal := context.WithTimeout(t.Context(), d)
 	defer heal()
 	x.run(ctx)
@@ -65,6 +63,12 @@ func surviveChaos(t *testing.T, replicas int) {
 	}
 
 	c.awaitReady()
+	for some := true; some; {
+		var err error
+		if some, err = l.saveYoung(t.Context(), c.api); err != nil {
+			t.Fatalf("save the last jobs: %v", err)
+		}
+	}
 	a := &audit{load: l, owed: l.fires()}
 	a.runs = drained(t, c, a.owed)
 	t.Logf("all ended %s after the last fault", time.Since(healed).Round(100*time.Millisecond))

@@ -20,7 +20,7 @@ func herd(tb testing.TB, n int) *Machine {
 		v.Schedule.Cron = "* * * * *"
 		v.Task.Handler = "report"
 		v.Job = v.WithDefaults()
-		if err := m.PutVersion(v); err != nil {
+		if err := m.PutVersion(v, 1); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -77,7 +77,7 @@ func BenchmarkCatchUp(b *testing.B) {
 	v.Job.Job, v.Task.Handler, v.Schedule.FixedRate = "g/often", "h", job.Duration(100*time.Millisecond)
 	for b.Loop() {
 		m := herd(b, 0)
-		if err := m.PutVersion(v); err != nil {
+		if err := m.PutVersion(v, 1); err != nil {
 			b.Fatal(err)
 		}
 		if batch := m.Step(noon.AddDate(0, 1, 0).UnixMilli(), bus.MaxBatch); batch == nil {

@@ -37,8 +37,10 @@ func (r *recentRuns) add(id job.RunID, version int) {
 }
 
 // Submit takes a request. The run is in the next batch of Step that has room; done is
-// true when it is committed already. A request that comes again makes no second run,
-// as long as the machine lives. Errors: job.ErrNotFound, an *InvalidError.
+// true when it is committed already. A request that comes again to the same machine
+// makes no second run, unless ten thousand came in between. A successor does not know
+// of it, so who had no answer before the shard changed hands looks whether the run
+// exists before asking again. Errors: job.ErrNotFound, an *InvalidError.
 func (m *Machine) Submit(r bus.TriggerRequest) (version int, done bool, err error) {
 	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
 		return 0, false, err

@@ -35,14 +35,14 @@ type lateFire struct {
 	plan int
 }
 
-// decide calls yield with what becomes of each of the job's fires that are due in
-// (after, upto], as seen at now. Verdicts of runs come one by one, others may
-// stand for several fires.
-func (m *Machine) decide(plans job.History, after, upto, now int64, yield func(verdict)) {
+// decide calls yield with what becomes of each fire of the job's plans first to
+// before end that is due in (after, upto], as seen at now. Verdicts of runs come one by
+// one, others may stand for several fires.
+func (m *Machine) decide(plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
 	var late []lateFire
 	lumped := 0 // missed fires that are not among late
 	inTime, judged := maxOnTime, maxJudged
-	for i := len(plans) - 1; i >= 0; i-- { // the newest version has the newest fires
+	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
 		p := &plans[i]
 		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
 		onTime, more := newest(m.fires[:0], plans, i, max(after, lateUpto), upto, inTime)

@@ -15,6 +15,7 @@ type delay struct {
 	unsettled bool
 	old       uint64    // while unsettled, the item to release when this one is written
 	event     uint64    // sequence of the event that made it, if one did
+	began     uint64    // revision of the version with which the job began to wait
 	run       job.RunID // waits for its end; "": waits for since + the job's delay
 	since     int64
 }
@@ -58,16 +59,24 @@ func (m *Machine) hasDelay(id uint32) bool {
 	return p.Kind == job.KindFixedDelay && !p.Deleted
 }
 
-// putDelay begins, keeps or ends the waiting of a job of which plan is the newest.
-func (m *Machine) putDelay(id uint32, plan *job.Plan) {
+// putDelay begins, keeps or ends the waiting of a job of which plan, at revision rev, is
+// the newest. It returns true when the stream is to have an item of this before the
+// version may count as known.
+func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 	if !m.hasDelay(id) {
 		m.dropDelay(id)
-		return
+		return false
 	}
-	if m.delays[id] == nil {
-		// Not before what is decided: an earlier version may have fired there.
-		m.setDelay(id, &delay{since: max(plan.From, m.decided(&m.jobs[id]))})
+	if m.delays[id] != nil {
+		return false
 	}
+	since := plan.From
+	if rev <= m.jobsSeq {
+		// Its item will be found, or is lost. It may have fired up to here.
+		since = max(since, m.decided(&m.jobs[id]))
+	}
+	m.setDelay(id, &delay{since: since, began: rev})
+	return rev > m.jobsSeq
 }
 
 // item returns the sequence of the item on the stream that stands for d or for what
@@ -83,7 +92,9 @@ func (d *delay) item() uint64 {
 // before it is released with the batch that has the new one, not earlier: between
 // two batches the job must not be without.
 func (m *Machine) setDelay(id uint32, d *delay) {
-	d.old = m.delays[id].item()
+	if before := m.delays[id]; before != nil {
+		d.old, d.began = before.item(), before.began
+	}
 	d.unsettled = true
 	m.delays[id] = d
 	m.unsettled = append(m.unsettled, id)
@@ -91,7 +102,10 @@ func (m *Machine) setDelay(id uint32, d *delay) {
 
 // replaceDelay replaces what the job waits for; the caller writes the item.
 func (m *Machine) replaceDelay(id uint32, d *delay) {
-	m.releaseItem(m.delays[id].item())
+	if before := m.delays[id]; before != nil {
+		m.releaseItem(before.item())
+		d.began = before.began
+	}
 	m.delays[id] = d
 }
 

@@ -31,10 +31,20 @@
 // policy, and whether the job is paused or deleted by now. When they were due is a
 // matter of the version that was effective at each fire.
 //
-// What is decided stays decided. A machine that hears of a version when its position
-// has passed the instant from which that is effective has given the fires in between
-// the fate of the version before, and of the new one's owes none that was due by
-// then. What is not promised: if such a version has a greater spread offset, or is
-// the first with a fixed delay or without one, a fire time that the version before
-// has run may be due once more, under the same run id.
+// # Versions heard late
+//
+// A version is written first and heard of later, and time does not wait: the position
+// may have passed the instant from which the version is effective. The fires in between
+// are owed all the same. The cursor says up to which revision of JOBS versions are
+// known; a later one that begins before the position is late, and its fires up to the
+// position are decided before any sweep goes on, version by version in the order of
+// their revisions. A successor finds the same versions late, as all that decides on it
+// is stored: the cursor, and the version with its revision. So a new job gets its fires
+// from the instant at which it was saved, whatever crashes before its owner hears of it.
+//
+// What is decided stays decided. If the version before has fired in the time of a late
+// one, that stands, and the late version's own fires begin after the last of those
+// fires; after a fixed delay, which may have fired at any instant, they begin at the
+// position. The cursor keeps such a beginning for as long as it matters. So no fire time
+// ever has two fates, however an edit changes the kind of schedule or the spread.
 package shard

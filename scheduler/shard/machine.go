@@ -3,6 +3,8 @@ package shard
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"unique"
 
 	"carillon/bus"
@@ -35,6 +37,10 @@ type Machine struct {
 	sweep     []uint32 // ids that are still to be decided in the sweep, in order
 	resumed   bool     // the sweep is a predecessor's, and sweep has not been filled
 	eventSeq  uint64
+	jobsSeq   uint64 // versions of later revisions may have been heard of late
+	heard     uint64 // greatest revision of JOBS heard of
+	knownSeq  uint64 // revision up to which versions are known, as the last cursor has it
+	loading   bool   // no step has been made yet
 	cursorSeq uint64 // of the cursor that this machine wrote or read; 0: there is none
 	stored    int64  // done, as the stored cursor has it
 	commits   int    // batches made, to name the next
@@ -46,6 +52,9 @@ type Machine struct {
 
 	calendars map[string][]calendar
 	holds     []hold
+
+	late   []lateVersion         // in the order of their revisions
+	begins map[versionName]int64 // versions whose fires begin later than they say
 
 	delays    map[uint32]*delay // fixed-delay jobs, by id
 	unsettled []uint32          // ids of delays that owe the stream an item
@@ -81,6 +90,7 @@ type entry struct {
 	plans    job.History
 	bodies   []unique.Handle[body] // of the triggers of each plan
 	sweeping bool                  // it waits in the sweep, and is not armed
+	waiting  int32                 // how many of its versions are among the late ones
 }
 
 // New returns a machine at the position of cursor, which is stored at cursorSeq. A
@@ -92,15 +102,26 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		stored:    cursor.Done.UnixMilli(),
 		eventSeq:  cursor.EventSeq,
 		cursorSeq: cursorSeq,
+		loading:   true,
 		released:  cursor.Released,
 		byName:    map[job.Name]uint32{},
 		ring:      ring.New(cursor.Done.UnixMilli()),
 		calendars: map[string][]calendar{},
+		begins:    map[versionName]int64{},
 		delays:    map[uint32]*delay{},
 		asked:     map[job.RunID]int{},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
+	}
+	if seq := cursor.JobsSeq; seq != nil {
+		m.jobsSeq, m.heard = *seq, *seq
+	} else {
+		m.jobsSeq = untold
+	}
+	m.knownSeq = m.jobsSeq
+	for _, b := range cursor.Begins {
+		m.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	return m
 }
@@ -114,10 +135,11 @@ func (m *Machine) CursorSeq() uint64 { return m.cursorSeq }
 // Jobs returns how many jobs the shard has.
 func (m *Machine) Jobs() int { return len(m.byName) }
 
-// PutVersion tells of a job's version. Versions of a job come in order; one that
-// is known already is passed over. The error is an *InvalidError, and leaves the
-// job as it was.
-func (m *Machine) PutVersion(v *job.Version) error {
+// PutVersion tells of a job's version, which JOBS has at revision rev. Versions come in
+// the order of their revisions; one that is known already is passed over. The error is
+// an *InvalidError, and leaves the job as it was.
+func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
+	m.heard = max(m.heard, rev)
 	plan, err := m.cfg.Planner.Plan(v)
 	if err != nil {
 		return err
@@ -139,20 +161,33 @@ func (m *Machine) PutVersion(v *job.Version) error {
 	if n := len(e.plans); n > 0 && e.plans[n-1].Version >= plan.Version {
 		return nil
 	}
+	news := lateVersion{id: id, version: plan.Version, rev: rev, said: plan.From, delayed: m.delayBegan(id)}
+	late := m.begin(id, &plan, rev)
 	e.plans = append(e.plans, plan)
 	e.bodies = append(e.bodies, unique.Make(body))
+	waits := m.putDelay(id, &plan, rev)
+	if late || waits {
+		m.late = append(m.late, news)
+		e.waiting++
+	}
 	m.trim(e)
-	m.putDelay(id, &plan)
 	m.arm(id)
 	return nil
 }
 
-// Forget removes a job whose versions housekeeping has removed.
-func (m *Machine) Forget(name job.Name) {
+// Forget removes a job whose versions housekeeping has removed, which JOBS says at
+// revision rev.
+func (m *Machine) Forget(name job.Name, rev uint64) {
+	m.heard = max(m.heard, rev)
 	id, ok := m.byName[name]
-	if !ok || m.jobs[id].sweeping {
+	if !ok {
 		return
 	}
+	if m.jobs[id].sweeping {
+		m.sweep = slices.DeleteFunc(m.sweep, func(other uint32) bool { return other == id })
+	}
+	m.late = slices.DeleteFunc(m.late, func(v lateVersion) bool { return v.id == id })
+	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
 	m.ring.Cancel(id)
 	m.dropDelay(id)
 	delete(m.byName, name)
@@ -177,22 +212,30 @@ func (m *Machine) newID(name job.Name) uint32 {
 
 // trim drops versions whose fires are all decided.
 func (m *Machine) trim(e *entry) {
+	if e.waiting > 0 {
+		return // the late ones' are not
+	}
 	kept := e.plans.Trim(m.decided(e))
 	if cut := len(e.plans) - len(kept); cut > 0 {
+		for i := range e.plans[:cut] {
+			delete(m.begins, versionName{e.name, e.plans[i].Version})
+		}
 		e.plans = append(job.History(nil), kept...)
 		e.bodies = append([]unique.Handle[body](nil), e.bodies[cut:]...)
 	}
 }
 
-// decided returns the instant up to which all of the job's fires are decided.
+// decided returns the instant up to which all of the job's fires are decided, but for
+// those of its late versions. It is the job's position as the last cursor has it.
 func (m *Machine) decided(e *entry) int64 {
-	if m.sweepTo != 0 && !e.sweeping && (!m.resumed || e.compare(m.after) <= 0) {
+	if m.sweepTo != 0 && e.compare(m.after) <= 0 {
 		return m.sweepTo
 	}
 	return m.done
 }
 
-// arm sets when the job is to be looked at next.
+// arm sets when the job is to be looked at next: in the sweep that is on, if that has
+// yet to come to it, or at an instant.
 func (m *Machine) arm(id uint32) {
 	e := &m.jobs[id]
 	if e.sweeping {
@@ -206,18 +249,23 @@ func (m *Machine) arm(id uint32) {
 		m.ring.Cancel(id)
 		return
 	}
+	if at <= m.sweepTo && !m.resumed && e.compare(m.after) > 0 {
+		m.ring.Cancel(id)
+		m.join(id)
+		return
+	}
 	m.ring.Set(id, at)
 }
 
 // NextAt returns the instant at which Step will have something to do, and whether
 // there is one. It may be in the past.
 func (m *Machine) NextAt() (int64, bool) {
-	if len(m.commands) > 0 || len(m.unsettled) > 0 || len(m.release) > 0 || len(m.sweep) > 0 || m.resumed {
+	if len(m.commands) > 0 || len(m.late) > 0 || len(m.unsettled) > 0 || len(m.release) > 0 || m.sweepTo != 0 {
 		return m.done, true
 	}
 	idle := m.stored + IdleAfter
 	if at, ok := m.ring.NextAt(); ok {
-		return min(at, idle), true
+		return min(max(at, m.done+1), idle), true // no sweep begins before
 	}
 	return idle, true
 }

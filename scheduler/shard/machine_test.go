@@ -23,11 +23,12 @@ type bench struct {
 	t    *testing.T
 	m    *Machine
 	trig *stream
+	revs map[string]uint64 // of the versions told
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, trig: newStream(&bus.Cursor{Shard: simShard, Done: noon})}
+	b := &bench{t: t, revs: map[string]uint64{}, trig: newStream(&bus.Cursor{Shard: simShard, Done: noon, JobsSeq: new(uint64)})}
 	b.succeed()
 	return b
 }
@@ -44,10 +45,20 @@ func (b *bench) put(after time.Duration, version int, change func(*job.Version))
 	v.Job.Job, v.Task.Handler = "g/a", "h"
 	change(v)
 	v.Job = v.WithDefaults()
-	if err := b.m.PutVersion(v); err != nil {
+	b.tell(v)
+	return v
+}
+
+// tell tells the machine of a version.
+func (b *bench) tell(v *job.Version) {
+	b.t.Helper()
+	name := bus.JobVersion(v.Job.Job, v.Version)
+	if b.revs[name] == 0 {
+		b.revs[name] = uint64(len(b.revs) + 1)
+	}
+	if err := b.m.PutVersion(v, b.revs[name]); err != nil {
 		b.t.Fatal(err)
 	}
-	return v
 }
 
 // step lets so much time have passed since noon, and returns what was decided.
@@ -169,9 +180,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 	v := b.put(0, 1, every(time.Minute, job.FireAll))
 	paused := *v
 	paused.Version, paused.Paused, paused.EffectiveFrom = 2, true, noon.Add(90*time.Second)
-	if err := b.m.PutVersion(&paused); err != nil {
-		t.Fatal(err)
-	}
+	b.tell(&paused)
 	b.want(b.step(150*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was paused by then",
 		"12:02:00 g/a@2 skipped schedule: the job is paused")
@@ -180,9 +189,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 	v = b.put(0, 1, every(time.Minute, job.FireAll))
 	deleted := *v
 	deleted.Version, deleted.Deleted, deleted.EffectiveFrom = 2, true, noon.Add(90*time.Second)
-	if err := b.m.PutVersion(&deleted); err != nil {
-		t.Fatal(err)
-	}
+	b.tell(&deleted)
 	b.want(b.step(150*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was deleted by then")
 
@@ -426,7 +433,7 @@ func TestAnItemInFlightIsKeptUntilWhatOvertookItIsWritten(t *testing.T) {
 		}
 	}
 	b.step(2*time.Minute+3*time.Second, bus.MaxBatch)
-	b.m.Forget("g/a")
+	b.m.Forget("g/a", 99)
 	b.step(2*time.Minute+4*time.Second, bus.MaxBatch)
 	for seq, d := range b.trig.deferred {
 		if !b.trig.released[seq] {
@@ -500,11 +507,11 @@ func TestNextAtIsTheNextFireOrTheIdleCursor(t *testing.T) {
 	next(7 * time.Second)
 	b.step(7*time.Second, bus.MaxBatch)
 	next(14 * time.Second)
-	if b.m.Forget("g/a"); b.m.Jobs() != 0 {
+	if b.m.Forget("g/a", 99); b.m.Jobs() != 0 {
 		t.Error("the job is not forgotten")
 	}
 	next(37 * time.Second)
-	b.m.Forget("g/a") // again
+	b.m.Forget("g/a", 99) // again
 	if got := b.step(37*time.Second, bus.MaxBatch); got == nil || len(got) != 0 {
 		t.Errorf("idle cursor: %q", got)
 	}
@@ -530,7 +537,7 @@ func TestTheCursorSaysAllThatASuccessorNeeds(t *testing.T) {
 	}
 	first := b.m.after.name
 	want := `{"shard":5,"epoch":7,"node":"n","commit":"7.1","done":"2026-03-02T12:00:00Z",` +
-		`"sweep":{"to":"2026-03-02T12:01:00Z","after":"` + string(first) + `"},"event_seq":17}`
+		`"sweep":{"to":"2026-03-02T12:01:00Z","after":"` + string(first) + `"},"jobs_seq":3,"event_seq":17}`
 	if string(data) != want {
 		t.Errorf("cursor %s\nwant   %s", data, want)
 	}

@@ -63,7 +63,19 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	if upto < after {
 		fail("%s goes back from %s to %s", name, instant(after), instant(upto))
 	}
-	fates := w.oracle.expect(d.known, name, after, upto, d.now)
+	versions := w.versions(b, d.known, name)
+	fates := w.oracle.expect(d.known, versions, d.now, func(heardVersion) (int64, int64) { return after, upto })
+	for _, v := range versions {
+		if late := v.rev > *b.before.JobsSeq && v.rev <= *b.cursor.JobsSeq && v.after < after; late {
+			// What it owes behind the position is judged by itself.
+			fates = append(fates, w.oracle.expect(d.known, versions, d.now, func(other heardVersion) (int64, int64) {
+				if other.rev != v.rev {
+					return 0, 0
+				}
+				return -1 << 60, after
+			})...)
+		}
+	}
 	w.fires += len(fates)
 	delays := 0
 	for _, l := range lines {
@@ -81,6 +93,11 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 			w.match(l, fates)
 		}
 	}
+	for _, l := range lines {
+		if l.Cause != job.CauseManual {
+			w.last[name] = max(w.last[name], l.FireTime.UnixMilli(), l.Until.UnixMilli())
+		}
+	}
 	for _, f := range fates {
 		if !f.seen {
 			fail("%s@%d: the fire of %s, due %s, is %s (%s); nothing is recorded, and the cursor went from %s to %s",
@@ -89,9 +106,45 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	}
 	for i, item := range b.deferred {
 		if item.Job == name {
+			if first := versions[0]; w.items[name] == nil && len(versions) == 1 && first.Version.Version == 1 && !item.Since.Equal(first.EffectiveFrom) {
+				fail("%s is new and waits since %s, but is owed fires since %s", name, item.Since, first.EffectiveFrom)
+			}
 			w.items[name] = &itemAt{Deferred: item, seq: b.first + uint64(i)}
 		}
 	}
+}
+
+// versions returns the versions of a job that k has, with the instants after which
+// their fires count, by what was stored before b and by b.
+func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion {
+	versions := slices.Clone(k.jobs[name])
+	at := position(b.before, name)
+	began, after := uint64(0), int64(0) // with which revision a fixed delay began
+	for i := range versions {
+		v := &versions[i]
+		if v.rev <= *b.before.JobsSeq {
+			v.after = w.begins[v.rev]
+		} else {
+			v.after = v.EffectiveFrom.UnixMilli()
+			if v.after < at { // it was heard of late: what has run in its time stands
+				v.after = max(v.after, w.last[name], after)
+				if began != 0 && began <= *b.before.JobsSeq {
+					v.after = at // the delay may have fired up to here
+				}
+			}
+			if v.rev <= *b.cursor.JobsSeq {
+				w.begins[v.rev] = v.after
+			}
+		}
+		after = v.after
+		switch {
+		case v.Deleted || v.Schedule.Kind() != job.KindFixedDelay:
+			began = 0
+		case began == 0:
+			began = v.rev
+		}
+	}
+	return versions
 }
 
 // match finds the fires of which a line tells.
@@ -107,13 +160,11 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 			continue
 		}
 		found++
-		if f.seen || w.covered[coverage{l.Job, f.version, f.at}] {
+		if f.seen || w.covered[coverage{l.Job, f.at}] {
 			fail("%s@%d: the fire of %s has two fates", l.Job, f.version, instant(f.at))
 		}
 		f.seen = true
-		if w.punctual {
-			w.covered[coverage{l.Job, f.version, f.at}] = true
-		}
+		w.covered[coverage{l.Job, f.at}] = true
 		if f.status != l.Status || f.cause != l.Cause {
 			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
 		}
@@ -167,7 +218,7 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	switch {
 	case ok:
 	case last == nil || w.trig.released[last.seq] && w.broke(versions, l.Job):
-		ok = at >= v.after+delay || at >= w.start // its first fire
+		ok = at >= w.start // its first fire
 	case last.Kind == bus.DeferredDelay:
 		ok = follows(last.Since.UnixMilli())
 	default:
@@ -230,11 +281,20 @@ func (w *world) checkEnd() {
 		if waiting != want {
 			fail("%s has %d items at the end, and should have %d", name, waiting, want)
 		}
-		if !w.punctual {
-			continue
+		// However late their owners heard: all fires of each version have their fate, but
+		// for those of an edit in whose time the version before it has fired.
+		versions := slices.Clone(all.jobs[name])
+		for i := range versions {
+			v := &versions[i]
+			if v.after = w.begins[v.rev]; v.after == 0 || v.after > v.EffectiveFrom.UnixMilli() && (w.punctual || v.Version.Version == 1) {
+				fail("%s@%d begins at %s, but is effective from %s", name, v.Version.Version, instant(v.after), v.EffectiveFrom)
+			}
 		}
-		for _, f := range w.oracle.expect(all, name, w.start, position(w.trig.cursor, name), w.clock) {
-			if !w.covered[coverage{name, f.version, f.at}] {
+		owed := w.oracle.expect(all, versions, w.clock, func(heardVersion) (int64, int64) {
+			return -1 << 60, position(w.trig.cursor, name)
+		})
+		for _, f := range owed {
+			if !w.covered[coverage{name, f.at}] {
 				fail("%s@%d: the fire of %s has no fate", name, f.version, instant(f.at))
 			}
 		}

@@ -19,14 +19,13 @@ type knowledge struct {
 	holds     []bus.Hold
 }
 
-// heardVersion is a version with the position at which the machine heard of it: its
-// fires due up to there are not owed.
+// heardVersion is a version with its revision, and with the instant after which fires
+// are the version's: as it says, or later.
 type heardVersion struct {
 	*job.Version
+	rev   uint64
 	after int64
 }
-
-func (v heardVersion) from() int64 { return v.EffectiveFrom.UnixMilli() }
 
 func (v heardVersion) offset() int64 {
 	if ms := v.Schedule.Spread.Milliseconds(); ms > 0 {
@@ -127,18 +126,18 @@ func (o *oracle) cron(v *job.Version, lo, hi int64) []int64 {
 	return known.at[i:j]
 }
 
-// expect returns the fate of each of the job's fires due in (after, upto], decided
-// at now by one who knows k: in the words of the guarantees, one fire at a time.
-func (o *oracle) expect(k *knowledge, name job.Name, after, upto, now int64) []*fate {
-	versions := k.jobs[name]
+// expect returns the fate of each of a job's fires that are due, in (after, upto] for
+// each version as window says, decided at now by one who knows k: in the words of the
+// guarantees, one fire at a time.
+func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window func(heardVersion) (after, upto int64)) []*fate {
 	byVersion := make([][]*fate, len(versions))
 	for i, v := range versions {
 		end := int64(1 << 60)
 		if i+1 < len(versions) {
-			end = versions[i+1].from()
+			end = versions[i+1].after
 		}
-		lo := max(after, v.after)
-		for _, at := range o.fires(v.Version, max(v.from(), lo-v.offset()), min(end, upto-v.offset())) {
+		lo, upto := window(v)
+		for _, at := range o.fires(v.Version, max(v.after, lo-v.offset()), min(end, upto-v.offset())) {
 			byVersion[i] = append(byVersion[i], &fate{version: v.Version.Version, at: at, due: at + v.offset()})
 		}
 	}
@@ -174,7 +173,7 @@ func (o *oracle) expect(k *knowledge, name job.Name, after, upto, now int64) []*
 	}
 	rule := versions[0]
 	for _, v := range versions {
-		if v.from() <= now {
+		if v.after <= now {
 			rule = v
 		}
 	}

@@ -28,7 +28,7 @@ type world struct {
 	start  int64
 	oracle *oracle
 	// punctual: owners hear of every change at once, and their clocks are right. Then
-	// the fires that were owed follow from the versions alone.
+	// no edit ever comes too late for a fire.
 	punctual bool
 	chains   bool // most jobs are fixed-delay ones, and batches have little room
 
@@ -47,6 +47,8 @@ type world struct {
 	runs    map[job.RunID]*simRun
 	live    []*simRun
 	covered map[coverage]bool
+	begins  map[uint64]int64   // by revision, after when the fires of a version are its own
+	last    map[job.Name]int64 // the latest fire time that has its fate
 	items   map[job.Name]*item // the newest item of each fixed-delay job
 	asked   map[job.RunID]bool // true: acknowledged
 	fires   int
@@ -70,9 +72,8 @@ type item struct {
 }
 
 type coverage struct {
-	job     job.Name
-	version int
-	at      int64
+	job job.Name
+	at  int64
 }
 
 // delivery is a batch on its way: it may be stored later, or be refused.
@@ -98,13 +99,14 @@ func newWorld(seed uint64) *world {
 	w := &world{
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
+		begins: map[uint64]int64{}, last: map[job.Name]int64{},
 		items: map[job.Name]*item{}, asked: map[job.RunID]bool{}, scale: scales[rng.IntN(len(scales))],
 	}
 	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
 	t, _ := time.Parse(time.RFC3339, starts[rng.IntN(len(starts))])
 	w.clock = t.UnixMilli()
 	w.start = w.clock
-	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock)})
+	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock), JobsSeq: new(uint64)})
 	jobs := 1 + rng.IntN(6)
 	if w.chains = rng.IntN(4) == 0; w.chains {
 		jobs = 12
@@ -121,19 +123,22 @@ func (w *world) say(format string, args ...any) {
 
 func (w *world) chance(percent int) bool { return w.rng.IntN(100) < percent }
 
-// knowAll is what is known to one who hears everything, with nothing heard late.
+// knowAll is what is known to one who has heard everything.
 func (w *world) knowAll() *knowledge {
 	k := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}
-	for _, c := range w.changes {
-		k.add(c, -1<<62)
+	for i, c := range w.changes {
+		k.add(c, revision(i))
 	}
 	return k
 }
 
-func (k *knowledge) add(change any, after int64) {
+// revision is that of change i, if it is a version of a job.
+func revision(i int) uint64 { return uint64(i + 1) }
+
+func (k *knowledge) add(change any, rev uint64) {
 	switch c := change.(type) {
 	case *job.Version:
-		k.jobs[c.Job.Job] = append(k.jobs[c.Job.Job], heardVersion{c, after})
+		k.jobs[c.Job.Job] = append(k.jobs[c.Job.Job], heardVersion{Version: c, rev: rev})
 	case *job.CalendarVersion:
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
 	case bus.Hold:
@@ -147,27 +152,23 @@ func (k *knowledge) add(change any, after int64) {
 type forgotten job.Name
 
 // hear tells the owner of the next change that it has not heard of.
-func (o *owner) hear(w *world, loading bool) {
+func (o *owner) hear(w *world) {
 	if o.heard == len(w.changes) {
 		return
 	}
-	c := w.changes[o.heard]
+	c, rev := w.changes[o.heard], revision(o.heard)
 	o.heard++
-	after := int64(-1 << 62)
-	if v, ok := c.(*job.Version); ok && !loading {
-		after = o.at(v.Job.Job)
-	}
-	o.known.add(c, after)
+	o.known.add(c, rev)
 	var err error
 	switch c := c.(type) {
 	case *job.Version:
-		err = o.m.PutVersion(c)
+		err = o.m.PutVersion(c, rev)
 	case *job.CalendarVersion:
 		err = o.m.PutCalendar(c)
 	case bus.Hold:
 		o.m.PutHold(c)
 	case forgotten:
-		o.m.Forget(job.Name(c))
+		o.m.Forget(job.Name(c), rev)
 	}
 	if err != nil {
 		fail("put: %v", err)
@@ -176,7 +177,7 @@ func (o *owner) hear(w *world, loading bool) {
 		switch again := w.changes[o.heard-2].(type) {
 		case *job.Version:
 			if len(o.known.jobs[again.Job.Job]) > 0 {
-				err = o.m.PutVersion(again)
+				err = o.m.PutVersion(again, rev-1)
 			}
 		case *job.CalendarVersion:
 			err = o.m.PutCalendar(again)
@@ -187,23 +188,6 @@ func (o *owner) hear(w *world, loading bool) {
 	if err != nil {
 		fail("put again: %v", err)
 	}
-}
-
-// at returns up to when the owner has decided the job's fires, stored or not.
-func (o *owner) at(name job.Name) int64 {
-	m := o.m
-	if m.sweepTo == 0 {
-		return m.done
-	}
-	for _, id := range m.sweep {
-		if m.jobs[id].name == name {
-			return m.done
-		}
-	}
-	if m.resumed {
-		return position(&bus.Cursor{Done: instant(m.done), Sweep: &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}}, name)
-	}
-	return m.sweepTo
 }
 
 // takeOver makes a new owner as a node does: position, claim, jobs, items.
@@ -248,7 +232,7 @@ func (w *world) takeOver() {
 	for ; o.heard < len(w.changes); o.heard++ {
 		// What is forgotten cannot be loaded.
 		if v, ok := w.changes[o.heard].(*job.Version); !ok || !slices.Contains(w.changes[o.heard:], any(forgotten(v.Job.Job))) {
-			o.hear(w, true)
+			o.hear(w)
 			o.heard--
 		}
 	}

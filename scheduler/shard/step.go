@@ -17,12 +17,19 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if m.flight != nil {
 		m.bug("step while a batch is under way")
 	}
+	m.loaded()
 	b := m.newBatch(now, room)
+	after := m.after
 	m.settle(b)
 	m.obey(b)
-	m.beginSweep(now)
-	m.continueSweep(b, now)
-	if b.empty() && m.done-m.stored < IdleAfter {
+	if m.decideLate(b, now) {
+		m.beginSweep(now)
+		m.continueSweep(b, now)
+	}
+	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
+		// What is not written has not happened: so a version that comes now is late
+		// only if it begins before the stored position.
+		m.done = m.stored
 		return nil
 	}
 	return m.seal(b)
@@ -82,13 +89,21 @@ func (m *Machine) continueSweep(b *builder, now int64) {
 	m.sweepTo, m.after, m.sweep = 0, key{}, m.sweep[:0]
 }
 
+// join adds a job to the sweep, at its place.
+func (m *Machine) join(id uint32) {
+	e := &m.jobs[id]
+	e.sweeping = true
+	at, _ := slices.BinarySearchFunc(m.sweep, e.key, func(other uint32, k key) int { return m.jobs[other].compare(k) })
+	m.sweep = slices.Insert(m.sweep, at, id)
+}
+
 // sweepJob decides one job of the sweep. It returns false, and leaves everything as
 // it was, when b has no room for it.
 func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	e := &m.jobs[id]
 	m.verdicts = m.verdicts[:0]
 	messages := 0
-	m.decide(e.plans, m.done, m.sweepTo, now, func(v verdict) {
+	m.decide(e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
 		m.verdicts = append(m.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++

@@ -85,7 +85,7 @@ func (s *tale) do(verb, rest string) {
 		at, err := time.Parse(time.RFC3339, rest)
 		s.must(err)
 		s.clock = at.UnixMilli()
-		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock)})
+		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock), JobsSeq: new(uint64(len(s.changes)))})
 		s.takeOver()
 	case "put": // save a job; its owner hears at once
 		s.put(rest)
@@ -104,7 +104,7 @@ func (s *tale) do(verb, rest string) {
 		s.m = unaware
 		s.clock += s.duration(lag)
 		s.step()
-		s.hear(s.changes[len(s.changes)-1])
+		s.hear(len(s.changes) - 1)
 	case "delete":
 		v := *s.newest[job.Name(rest)]
 		v.Deleted = true
@@ -180,14 +180,15 @@ func (s *tale) save(v *job.Version) {
 func (s *tale) change(c any) {
 	s.changes = append(s.changes, c)
 	if s.m != nil {
-		s.hear(c)
+		s.hear(len(s.changes) - 1)
 	}
 }
 
-func (s *tale) hear(c any) {
-	switch c := c.(type) {
+// hear tells the owner of change i.
+func (s *tale) hear(i int) {
+	switch c := s.changes[i].(type) {
 	case *job.Version:
-		s.must(s.m.PutVersion(c))
+		s.must(s.m.PutVersion(c, revision(i)))
 	case bus.Hold:
 		s.m.PutHold(c)
 	}
@@ -197,8 +198,8 @@ func (s *tale) takeOver() {
 	s.epoch++
 	s.m = New(Config{Shard: simShard, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
 	s.publish(s.m, s.m.Claim(s.clock))
-	for _, c := range s.changes {
-		s.hear(c)
+	for i := range s.changes {
+		s.hear(i)
 	}
 	var seqs []uint64
 	for seq := range s.trig.deferred {

@@ -1,0 +1,192 @@
+package shard
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// lateVersion is a version of which the machine heard when its position had passed
+// the version's beginning already, so that it owes fires behind the position. (Or one
+// that began a fixed delay, of which the stream has no item yet.) Until it is decided,
+// the cursor says that the version is not known, and no sweep goes on: a successor then
+// finds the same version as late as it is here.
+type lateVersion struct {
+	id      uint32
+	version int32
+	rev     uint64
+	said    int64  // where it says that its fires begin
+	delayed uint64 // revision with which the fixed delay began that it came after; 0: none
+}
+
+// versionName names a version of a job.
+type versionName struct {
+	job     job.Name
+	version int32
+}
+
+// untold is the jobsSeq of a machine whose cursor has none: all that it hears of before
+// its first step counts as known.
+const untold = math.MaxUint64
+
+// loaded notes that the machine has heard of all that there was when it was made.
+func (m *Machine) loaded() {
+	if !m.loading {
+		return
+	}
+	m.loading = false
+	if m.jobsSeq == untold {
+		m.jobsSeq, m.knownSeq = m.heard, m.heard
+	}
+	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { // of jobs that are gone
+		id, ok := m.byName[v.job]
+		return !ok || m.jobs[id].index(v.version) < 0
+	})
+}
+
+// index returns where among the plans a version is, or -1.
+func (e *entry) index(version int32) int {
+	return slices.IndexFunc(e.plans, func(p job.Plan) bool { return p.Version == version })
+}
+
+// begin sets where the fires of plan begin, which is to be the job's newest, and
+// reports whether some of them may be behind the job's position: whether it is late.
+//
+// A new job's begin where it says. An edit's do so too, unless the version before it
+// has fired in its time, since nobody knew better: that stands, and the edit's own
+// begin after the last such fire.
+func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
+	e := &m.jobs[id]
+	position := m.decided(e)
+	known := rev <= m.jobsSeq
+	late = !known && plan.From < position
+	from, noted := m.begins[versionName{e.name, plan.Version}]
+	if noted && (known || late) {
+		plan.From = max(plan.From, from)
+		return late
+	}
+	if !late {
+		return false
+	}
+	switch n := len(e.plans); {
+	case n == 0 && plan.Version > 1:
+		plan.From = position // an edit of what is no longer in the bucket's history
+	case n > 0 && e.waiting == 0: // else the version before has not fired yet
+		plan.From = e.lastFire(plan.From, position)
+	}
+	return true
+}
+
+// delayBegan returns the revision with which the job's fixed delay began, if it has one.
+func (m *Machine) delayBegan(id uint32) uint64 {
+	if d := m.delays[id]; d != nil {
+		return d.began
+	}
+	return 0
+}
+
+// lastFire returns the time of the last fire after the given instant that the job's
+// newest version had due by position; that instant when there is none. A fixed delay's
+// do not count.
+func (e *entry) lastFire(after, position int64) int64 {
+	last := len(e.plans) - 1
+	if f, ok := e.plans.LastDue(last, after+e.plans[last].Offset, position); ok {
+		return f.At
+	}
+	return after
+}
+
+// decideLate decides the fires of late versions behind their jobs' positions, version
+// by version in the order of their revisions, so that one number in the cursor says
+// how far it has come. It returns false when there are some left, for want of room.
+func (m *Machine) decideLate(b *builder, now int64) bool {
+	for len(m.late) > 0 {
+		v := m.late[0]
+		if !m.decideVersion(b, v, now) {
+			return false
+		}
+		m.late = m.late[1:]
+		e := &m.jobs[v.id]
+		e.waiting--
+		m.noteBegins(e, v)
+		m.trim(e)
+		m.arm(v.id)
+	}
+	return true
+}
+
+// noteBegins keeps for a successor what it could not find out: where the fires of the
+// late version v, which is decided now, begin; and those of the next one, if that is
+// late too, since v has fired no further.
+func (m *Machine) noteBegins(e *entry, v lateVersion) {
+	i := e.index(v.version)
+	if from := e.plans[i].From; from > v.said {
+		m.begins[versionName{e.name, v.version}] = from
+	} else {
+		delete(m.begins, versionName{e.name, v.version})
+	}
+	if next := i + 1; next < len(e.plans) && e.plans[next].From < m.decided(e) {
+		m.begins[versionName{e.name, e.plans[next].Version}] = e.plans[next].From
+	}
+}
+
+// decideVersion decides the fires of a late version up to the job's position. It
+// returns false, and leaves everything as it was, when b has no room for it.
+func (m *Machine) decideVersion(b *builder, v lateVersion, now int64) bool {
+	if d := m.delays[v.id]; d != nil && d.unsettled {
+		return false
+	}
+	e := &m.jobs[v.id]
+	i := e.index(v.version)
+	p := &e.plans[i]
+	position := m.decided(e)
+	if i > 0 {
+		p.From = max(p.From, e.plans[i-1].From) // which may have been moved
+	}
+	if v.delayed != 0 && v.delayed <= m.knownSeq {
+		// The fixed delay has fired nobody knows when, but not beyond the position.
+		p.From = max(p.From, position)
+	}
+	m.verdicts = m.verdicts[:0]
+	messages := 0
+	m.decide(e.plans, i, i+1, p.From+p.Offset, position, now, func(v verdict) {
+		m.verdicts = append(m.verdicts, v)
+		if v.status == job.StatusPending {
+			messages++
+		}
+	})
+	if !b.fits(messages) {
+		return false
+	}
+	for _, v := range m.verdicts {
+		m.enact(b, e, v)
+	}
+	return true
+}
+
+// sealKnown returns the revision up to which versions are decided up to the position,
+// or nil while that cannot be said.
+func (m *Machine) sealKnown() *uint64 {
+	if m.jobsSeq == untold {
+		return nil
+	}
+	m.knownSeq = m.heard
+	if len(m.late) > 0 {
+		m.knownSeq = m.late[0].rev - 1
+	}
+	return new(m.knownSeq)
+}
+
+// listBegins returns m.begins for the cursor, in order.
+func (m *Machine) listBegins() []bus.Begin {
+	var list []bus.Begin
+	for name, from := range m.begins {
+		list = append(list, bus.Begin{Job: name.job, Version: int(name.version), After: instant(from)})
+	}
+	slices.SortFunc(list, func(a, b bus.Begin) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })
+	return list
+}
