@@ -83,7 +83,7 @@ func TestOrderIsWhatTheRouteSays(t *testing.T) {
 		{job.RouteRoundRobin, had("bb"), "", "c d a b"}, // gone meanwhile
 		{job.RouteRoundRobin, had("z"), "", "a b c d"},
 		{job.RouteLeastFrequentlyUsed, none, "", "a b c d"},
-		{job.RouteLeastFrequentlyUsed, had("a", "a", "b", "c", "c", "c", "d"), "", "b d a c"},
+		{job.RouteLeastFrequentlyUsed, had("a", "b", "c", "d", "a", "c", "c"), "", "b d a c"},
 		{job.RouteLeastRecentlyUsed, none, "", "a b c d"},
 		{job.RouteLeastRecentlyUsed, had("c", "a", "c", "b"), "", "d a c b"},
 	} {
