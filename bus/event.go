@@ -18,6 +18,7 @@ type EventKind string
 const (
 	EventStarted  EventKind = "started"  // an instance has begun the attempt; left out for runs shorter than a second
 	EventProgress EventKind = "progress" // how far it has come
+	EventHeld     EventKind = "held"     // no instance takes it, and a dispatcher will try again; Text says why
 	EventFinished EventKind = "finished" // it has ended; Status is final
 )
 
@@ -60,7 +61,10 @@ type Event struct {
 	Result   json.RawMessage `json:"result,omitempty"`    // what the handler returned
 	LogLines int             `json:"log_lines,omitempty"` // how many lines the attempt logged
 
-	// Of progress events:
+	// Of started events: why the run did not go to its route's first choice.
+	RouteReason string `json:"route_reason,omitempty"`
+
+	// Of progress events, and Text of held ones:
 	Percent float64 `json:"percent,omitempty"` // 0 to 100
 	Text    string  `json:"text,omitempty"`
 }
@@ -86,8 +90,12 @@ func (e *Event) Msg() (*nats.Msg, error) {
 		id += "." + strconv.Itoa(e.Index)
 	}
 	id += ":" + string(e.Kind)
-	if e.Kind == EventProgress {
+	switch e.Kind {
+	case EventProgress:
 		id += ":" + strconv.FormatInt(e.At.UnixMilli(), 36)
+	case EventHeld:
+		id += ":" + strconv.Itoa(e.Delivery)
+	case EventStarted, EventFinished:
 	}
 	m.Header.Set(nats.MsgIdHdr, id)
 	return m, nil
@@ -127,6 +135,7 @@ func (e *Event) encode() ([]byte, error) {
 		}
 	}
 	o.numberNonzero("log_lines", e.LogLines)
+	o.textNonempty("route_reason", e.RouteReason)
 	if e.Percent != 0 {
 		if err := o.value("percent", e.Percent); err != nil {
 			return nil, err
@@ -169,14 +178,14 @@ func DecodeEvent(subject string, header nats.Header, data []byte, shards int) (*
 		return nil, err
 	}
 	switch e.Kind {
-	case EventStarted, EventProgress:
+	case EventStarted, EventProgress, EventHeld:
 	case EventFinished:
 		// Missed is what an executor says that was to begin by an instant and could not.
 		if !e.Status.Executed() && e.Status != job.StatusMissed {
 			return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled, lost or missed", e.Status)}
 		}
 	default:
-		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress or finished", e.Kind)}
+		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}
 	}
 	return e, nil
 }

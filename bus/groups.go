@@ -87,7 +87,8 @@ func (c *Conn) SetupGroup(ctx context.Context, group string) error {
 	return nil
 }
 
-// Instances returns the instances whose heartbeat is fresh, of all groups.
+// Instances returns the instances of all groups, those lost lately included; see
+// [Instance.Judge] for their states.
 func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 	w, err := c.WatchInstances(ctx)
 	if err != nil {
@@ -95,8 +96,15 @@ func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 	}
 	defer func() { _ = w.Stop() }()
 	var all []Instance
+	var written []time.Time
+	// Heartbeats carry the server's time. One that is ahead of this clock tells more
+	// about what time it is.
+	now := time.Now()
 	for e := range w.Updates() {
 		if e == nil {
+			for i := range all {
+				all[i].Judge(now.Sub(written[i]))
+			}
 			return all, nil
 		}
 		if e.Operation() != jetstream.KeyValuePut {
@@ -106,7 +114,10 @@ func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 		if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
 			continue // not one of ours: nothing to show, and nothing to fail for
 		}
-		all = append(all, i)
+		all, written = append(all, i), append(written, e.Created())
+		if e.Created().After(now) {
+			now = e.Created()
+		}
 	}
 	return nil, fmt.Errorf("%w: list instances", job.ErrUnavailable)
 }

@@ -2,13 +2,16 @@ package bus
 
 import (
 	"time"
+
+	"carillon/job"
 )
 
-// Heartbeats of instances: how often each writes its entry in INST, and how long
-// an entry lasts without one.
+// Heartbeats of instances: how often each writes its entry in INST, how long one
+// without them counts as live, and for how long it is shown as lost after that.
 const (
 	HeartbeatEvery = 5 * time.Second
 	InstanceTTL    = 15 * time.Second
+	InstanceShown  = 10 * time.Minute
 )
 
 // AckWait is how long a trigger that was delivered may go without a sign of life
@@ -16,13 +19,22 @@ const (
 // third of it.
 const AckWait = 15 * time.Second
 
+// Protocol is the version of the protocol between scheduler and executors. Version 2
+// added routed triggers and requests to one instance; who speaks version 1, which
+// had no number, only pulls.
+const Protocol = 2
+
 // InstanceState says whether an instance takes work.
 type InstanceState string
 
-// The states that an instance says of itself.
+// The states of an instance. The first three it says of itself; the others are what
+// is to be made of its heartbeat.
 const (
-	InstanceOnline   InstanceState = "online"
-	InstanceDraining InstanceState = "draining" // finishes what it has and takes no more
+	InstanceOnline       InstanceState = "online"
+	InstanceDraining     InstanceState = "draining"     // finishes what it has, takes no more, then leaves
+	InstanceCordoned     InstanceState = "cordoned"     // takes no more, and stays
+	InstanceLost         InstanceState = "lost"         // its heartbeat has ceased
+	InstanceIncompatible InstanceState = "incompatible" // speaks a protocol that is too old for routed runs: it only pulls
 )
 
 // Instance is what an executor says of itself with each heartbeat.
@@ -34,13 +46,35 @@ type Instance struct {
 	Handlers  []string      `json:"handlers,omitempty"`
 	Slots     int           `json:"slots"`
 	Running   int           `json:"running"`
-	Version   string        `json:"version"` // of the program
-	SDK       string        `json:"sdk"`     // such as carillon-go/0.1.0
+	Labels    job.Labels    `json:"labels,omitempty"`
+	Zone      string        `json:"zone,omitempty"` // the label zone, if it has one
+	Load      *HostLoad     `json:"load,omitempty"`
+	Protocol  int           `json:"protocol,omitempty"` // see [Protocol]
+	Version   string        `json:"version"`            // of the program
+	SDK       string        `json:"sdk"`                // such as carillon-go/0.1.0
 	Host      string        `json:"host"`
 	PID       int           `json:"pid"`
 	StartedAt time.Time     `json:"started_at"`
 	At        time.Time     `json:"at"`
 }
 
+// HostLoad is how busy an instance's machine is, whoever uses it. Zero is unknown.
+type HostLoad struct {
+	CPUs        int     `json:"cpus,omitempty"`
+	Load1       float64 `json:"load1"` // average number of processes that want a CPU, over a minute
+	MemoryBytes uint64  `json:"memory_bytes,omitempty"`
+	MemoryUsed  uint64  `json:"memory_used_bytes,omitempty"`
+}
+
 // Key returns the instance's key in INST.
 func (i *Instance) Key() string { return i.Group + "." + i.Instance }
+
+// Alive reports whether the heartbeat is fresh.
+func (i *Instance) Alive() bool { return i.State != InstanceLost }
+
+// Judge sets the state that is to be made of a heartbeat of such an age.
+func (i *Instance) Judge(age time.Duration) {
+	if age > InstanceTTL {
+		i.State = InstanceLost
+	}
+}

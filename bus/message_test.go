@@ -46,7 +46,9 @@ func event(kind bus.EventKind) *bus.Event {
 	e.Instance, e.Delivery = "worker-1", 2
 	switch kind {
 	case bus.EventStarted:
-		e.StartedAt = noon.Add(time.Second)
+		e.StartedAt, e.RouteReason = noon.Add(time.Second), "worker-0 is busy (8/8); worker-1 was chosen by first"
+	case bus.EventHeld:
+		e.Instance, e.Text = "", "no instance is free: worker-1 is busy (8/8)"
 	case bus.EventProgress:
 		e.Percent, e.Text = 42.5, "half way"
 	case bus.EventFinished:
@@ -125,7 +127,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	piece.Piece, piece.Prefer, piece.Item = bus.Piece{Index: 1, Total: 3}, "worker-1", json.RawMessage(`{"day":"2026-03-01"}`)
 	golden(t, "trigger-piece.json", bus.AppendTrigger(nil, piece, text), piece, decodeTrigger)
 
-	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventFinished} {
+	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventHeld, bus.EventFinished} {
 		e := event(kind)
 		e.Shard = e.Job.Shard(64)
 		subject := bus.SubjectEvent(e.Shard, "billing")
@@ -367,6 +369,9 @@ func TestARepeatOfAnEventHasTheSameMsgID(t *testing.T) {
 	}
 	if id(bus.EventFinished, same) != id(bus.EventFinished, later) {
 		t.Error("a second end of an attempt is another message")
+	}
+	if id(bus.EventHeld, same) == id(bus.EventHeld, func(e *bus.Event) { e.Delivery++ }) {
+		t.Error("being held at another delivery is dropped as a repeat")
 	}
 	if id(bus.EventProgress, same) == id(bus.EventProgress, later) {
 		t.Error("progress is dropped as a repeat")

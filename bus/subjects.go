@@ -18,6 +18,7 @@ const (
 	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
+	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 )
 
@@ -68,7 +69,16 @@ func ParseSubjectEvent(subject string) (shard int, group string, ok bool) {
 func SubjectLog(group string, run job.RunID) string { return "log." + group + "." + string(run) }
 
 // SubjectKill returns where all instances of a group hear that a run is to end.
-func SubjectKill(group string) string { return "exec." + group + ".all.kill" }
+func SubjectKill(group string) string { return "exec." + group + "." + EveryInstance + ".kill" }
+
+// SubjectInstance returns where one instance takes a request; verb is one of
+// [InstanceVerbs], or "*".
+func SubjectInstance(group, instance, verb string) string {
+	return "exec." + group + "." + instance + "." + verb
+}
+
+// EveryInstance cannot be the name of an instance: it stands for all in [SubjectKill].
+const EveryInstance = "all"
 
 // SubjectCommand returns where the owner of a shard takes requests: verb is
 // "trigger" or "cancel".

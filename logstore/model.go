@@ -47,6 +47,7 @@ const (
 	KindStarted  Kind = "started"  // an instance began the attempt
 	KindProgress Kind = "progress" // how far it has come
 	KindFinished Kind = "finished" // it has ended
+	KindHeld     Kind = "held"     // no instance takes it for now
 	KindLate     Kind = "late"     // changes only: another final status, after the first
 )
 
@@ -61,7 +62,7 @@ type Change struct {
 	Instance string     `json:"instance,omitempty"`
 	Delivery int        `json:"delivery,omitempty"`
 	Progress float64    `json:"percent,omitempty"`
-	Detail   string     `json:"detail,omitempty"` // reason, message or progress text
+	Detail   string     `json:"detail,omitempty"` // reason, message, progress text, or why this instance and no other
 }
 
 // Line is one line of an attempt's log, without its end.

@@ -13,7 +13,7 @@ import (
 // Update is what one line of a record, or one event, says about one run. Its fire
 // time is that of RunID. Fields that its kind does not speak of are ignored.
 type Update struct {
-	Kind    Kind // recorded, started, progress or finished
+	Kind    Kind // recorded, held, started, progress or finished
 	RunID   job.RunID
 	Job     job.Name
 	Version int
@@ -27,11 +27,14 @@ type Update struct {
 	// CommittedAt is known to every event; of a record it is At.
 	CommittedAt time.Time
 
-	// Of recorded:
+	// Of recorded; of held and started, for the timeline only, why no instance takes the
+	// run, or why this one got it.
 	Reason string
-	By     string
-	Until  time.Time
-	Count  int // 0 counts as 1
+
+	// Of recorded:
+	By    string
+	Until time.Time
+	Count int // 0 counts as 1
 
 	// Of started, progress and finished:
 	Instance  string
@@ -85,7 +88,7 @@ func (u *Update) Validate() error {
 
 func (u *Update) checkStatus() error {
 	switch u.Kind {
-	case KindStarted, KindProgress:
+	case KindHeld, KindStarted, KindProgress:
 	case KindRecorded:
 		if !slices.Contains(recordedStatuses, u.Status) {
 			return invalid("status", "%q must be one of %v in a record", u.Status, recordedStatuses)
@@ -97,7 +100,7 @@ func (u *Update) checkStatus() error {
 	case KindLate:
 		fallthrough
 	default:
-		return invalid("kind", "%q must be recorded, started, progress or finished", u.Kind)
+		return invalid("kind", "%q must be recorded, held, started, progress or finished", u.Kind)
 	}
 	return nil
 }

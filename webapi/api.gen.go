@@ -190,11 +190,11 @@ type Group struct {
 	ExecutorGroup string     `json:"executor_group"`
 	Instances     []Instance `json:"instances"`
 
-	// State empty: no instance, so its triggers wait
+	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
 	State GroupState `json:"state"`
 }
 
-// GroupState empty: no instance, so its triggers wait
+// GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
 type GroupState string
 
 // GroupList defines model for GroupList.
@@ -219,6 +219,9 @@ type HoldRequest struct {
 	Note   string `json:"note,omitempty"`
 	Paused bool   `json:"paused"`
 }
+
+// HostLoad How busy an instance's machine is, whoever uses it
+type HostLoad = bus.HostLoad
 
 // Instance defines model for Instance.
 type Instance = bus.Instance

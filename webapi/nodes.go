@@ -119,11 +119,14 @@ func groupsOf(names []string, instances []bus.Instance) []Group {
 			groups[i.Group] = g
 		}
 		g.Instances = append(g.Instances, i)
-		switch {
-		case i.State == bus.InstanceOnline:
+		switch i.State {
+		case bus.InstanceOnline, bus.InstanceIncompatible: // the latter takes what any instance may
 			g.State = GroupStateOnline
-		case g.State == GroupStateEmpty:
-			g.State = GroupStateDraining
+		case bus.InstanceDraining, bus.InstanceCordoned:
+			if g.State == GroupStateEmpty {
+				g.State = GroupStateDraining
+			}
+		case bus.InstanceLost:
 		}
 	}
 	list := make([]Group, 0, len(groups))

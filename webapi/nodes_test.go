@@ -41,6 +41,7 @@ func TestGroupsAreListedWithAndWithoutInstances(t *testing.T) {
 	w.heartbeat("billing", "b1", bus.InstanceOnline)
 	w.heartbeat("mail", "m1", bus.InstanceDraining)
 	w.heartbeat("new", "n1", bus.InstanceOnline)
+	w.heartbeat("orders", "o1", bus.InstanceLost)
 	got, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)
 	var told []string
 	for _, g := range got.Items {
@@ -50,7 +51,7 @@ func TestGroupsAreListedWithAndWithoutInstances(t *testing.T) {
 		}
 		told = append(told, strings.Join(words, " "))
 	}
-	if d := cmp.Diff([]string{"billing online b1 b2", "mail draining m1", "new online n1", "orders empty"}, told); d != "" {
+	if d := cmp.Diff([]string{"billing online b1 b2", "mail draining m1", "new online n1", "orders empty o1"}, told); d != "" {
 		t.Error(d)
 	}
 }

@@ -38,10 +38,10 @@ func anyRunning(lists [][]logstore.Run) bool {
 }
 
 // showSilent changes, in runs, those on an instance that is not among the live ones.
-func showSilent(runs []logstore.Run, live []bus.Instance) {
-	alive := make(map[string]bool, len(live))
-	for i := range live {
-		alive[live[i].Key()] = true
+func showSilent(runs []logstore.Run, known []bus.Instance) {
+	alive := make(map[string]bool, len(known))
+	for i := range known {
+		alive[known[i].Key()] = known[i].Alive()
 	}
 	for i := range runs {
 		r := &runs[i]

@@ -163,16 +163,38 @@ type Fire struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
+// FireCounts defines model for FireCounts.
+type FireCounts struct {
+	// Complete False when there are more than two million fires: then later jobs were not counted
+	Complete bool `json:"complete"`
+
+	// Counts Of each part, in order
+	Counts []int     `json:"counts"`
+	From   time.Time `json:"from"`
+
+	// Jobs How many jobs fire within the range
+	Jobs int       `json:"jobs"`
+	To   time.Time `json:"to"`
+}
+
+// FirePage defines model for FirePage.
+type FirePage struct {
+	From  time.Time  `json:"from"`
+	Items []JobFires `json:"items"`
+	Next  string     `json:"next,omitempty"`
+	To    time.Time  `json:"to"`
+}
+
 // Group defines model for Group.
 type Group struct {
 	ExecutorGroup string     `json:"executor_group"`
 	Instances     []Instance `json:"instances"`
 
-	// State empty: no instance, so its triggers wait
+	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
 	State GroupState `json:"state"`
 }
 
-// GroupState empty: no instance, so its triggers wait
+// GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
 type GroupState string
 
 // GroupList defines model for GroupList.
@@ -198,11 +220,24 @@ type HoldRequest struct {
 	Paused bool   `json:"paused"`
 }
 
+// HostLoad How busy an instance's machine is, whoever uses it
+type HostLoad = bus.HostLoad
+
 // Instance defines model for Instance.
 type Instance = bus.Instance
 
 // Job What to run and when.
 type Job = job.Job
+
+// JobFires defines model for JobFires.
+type JobFires struct {
+	// Fires When each is dispatched, the fire time plus the spread
+	Fires []time.Time `json:"fires"`
+	Job   job.Name    `json:"job"`
+
+	// More There are more within the range than were asked for
+	More bool `json:"more"`
+}
 
 // JobItem defines model for JobItem.
 type JobItem struct {
@@ -369,6 +404,15 @@ type RunAccepted struct {
 	Version int       `json:"version"`
 }
 
+// RunCounts defines model for RunCounts.
+type RunCounts struct {
+	From time.Time `json:"from"`
+
+	// Items Of each part, in order
+	Items []StatusCounts `json:"items"`
+	To    time.Time      `json:"to"`
+}
+
 // RunDetail defines model for RunDetail.
 type RunDetail struct {
 	// Attempts Newest first
@@ -411,6 +455,9 @@ type ServerVersion struct {
 
 // Status defines model for Status.
 type Status = job.Status
+
+// StatusCounts How many fires have each status; those that none has are left out.
+type StatusCounts = map[job.Status]int
 
 // Task What a run does. Exactly one of handler, shell and command is set.
 type Task = job.Task
@@ -465,6 +512,45 @@ type PutCalendarParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// ListFiresParams defines parameters for ListFires.
+type ListFiresParams struct {
+	// From Exclusive. Defaults to now
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 31 days after from
+	To time.Time `form:"to" json:"to"`
+
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Q Only jobs whose name or description contains this text
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// PerJob How many fires to give of each job
+	PerJob *int `form:"per_job,omitempty" json:"per_job,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CountFiresParams defines parameters for CountFires.
+type CountFiresParams struct {
+	// From Exclusive. Defaults to now
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 31 days after from
+	To time.Time `form:"to" json:"to"`
+
+	// Parts Into how many parts to divide the range
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+}
+
 // SetHoldParams defines parameters for SetHold.
 type SetHoldParams struct {
 	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
@@ -481,6 +567,9 @@ type ListJobsParams struct {
 
 	// Paused Only jobs that are paused, or only those that are not
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
+
+	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
+	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
 	// Fires How many next fires to give for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
@@ -582,6 +671,28 @@ type ListRunsParams struct {
 
 	// Limit The most entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CountRunsParams defines parameters for CountRuns.
+type CountRunsParams struct {
+	// From Fire time, inclusive
+	From time.Time `form:"from" json:"from"`
+
+	// To Fire time, exclusive
+	To time.Time `form:"to" json:"to"`
+
+	// Parts Into how many parts to divide the range
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Job group/name
+	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
@@ -732,6 +843,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFires What will fire in a range of time, job by job
+	//
+	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+	// do not fire within the range are not listed.
+	//
+	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CountFires How much will fire, over a range of time in equal parts
+	//
+	// Paused jobs are left out; fires that a calendar will skip are counted.
+	//
+	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
+	CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListGroups Executor groups and their live instances
 	//
@@ -895,6 +1021,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CountRuns How many fires had which fate, over a range of time in equal parts
+	//
+	// A fire without a run counts as one too. A filter given more than once means
+	// any of its values.
+	//
+	// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
+	CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetRun A run's attempts and its timeline
 	//
 	// Corresponds with GET /api/v1/runs/{run_id} (the `GetRun` operationId).
@@ -1010,6 +1144,41 @@ func (c *Client) PutCalendarWithBody(ctx context.Context, calendar string, param
 // Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 func (c *Client) PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutCalendarRequest(c.Server, calendar, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFires What will fire in a range of time, job by job
+//
+// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+// do not fire within the range are not listed.
+//
+// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFiresRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CountFires How much will fire, over a range of time in equal parts
+//
+// Paused jobs are left out; fires that a calendar will skip are counted.
+//
+// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
+func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountFiresRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1392,6 +1561,24 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// CountRuns How many fires had which fate, over a range of time in equal parts
+//
+// A fire without a run counts as one too. A filter given more than once means
+// any of its values.
+//
+// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
+func (c *Client) CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountRunsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetRun A run's attempts and its timeline
 //
 // Corresponds with GET /api/v1/runs/{run_id} (the `GetRun` operationId).
@@ -1712,6 +1899,214 @@ func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCa
 	return req, nil
 }
 
+// NewListFiresRequest constructs an http.Request for the ListFires method
+func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PerJob != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "per_job", *params.PerJob, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCountFiresRequest constructs an http.Request for the CountFires method
+func NewCountFiresRequest(server string, params *CountFiresParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires/counts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Parts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListGroupsRequest constructs an http.Request for the ListGroups method
 func NewListGroupsRequest(server string) (*http.Request, error) {
 	var err error
@@ -1876,6 +2271,18 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 		if params.Paused != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Last != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last", *params.Last, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -2803,6 +3210,148 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewCountRunsRequest constructs an http.Request for the CountRuns method
+func NewCountRunsRequest(server string, params *CountRunsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/counts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Parts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cause != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Instance != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetRunRequest constructs an http.Request for the GetRun method
 func NewGetRunRequest(server string, runID RunID) (*http.Request, error) {
 	var err error
@@ -3168,6 +3717,25 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendarWithResponse(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PutCalendarResponse, error)
 
+	// ListFiresWithResponse What will fire in a range of time, job by job
+	//
+	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+	// do not fire within the range are not listed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+	ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error)
+
+	// CountFiresWithResponse How much will fire, over a range of time in equal parts
+	//
+	// Paused jobs are left out; fires that a calendar will skip are counted.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
+	CountFiresWithResponse(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*CountFiresResponse, error)
+
 	// ListGroupsWithResponse Executor groups and their live instances
 	//
 	// A group without an instance is listed too; its triggers wait.
@@ -3347,6 +3915,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
+
+	// CountRunsWithResponse How many fires had which fate, over a range of time in equal parts
+	//
+	// A fire without a run counts as one too. A filter given more than once means
+	// any of its values.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
+	CountRunsWithResponse(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*CountRunsResponse, error)
 
 	// GetRunWithResponse A run's attempts and its timeline
 	//
@@ -3597,6 +4175,102 @@ func (r PutCalendarResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutCalendarResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListFiresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FirePage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFiresResponse) GetJSON200() *FirePage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListFiresResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFiresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFiresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFiresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFiresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CountFiresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FireCounts
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CountFiresResponse) GetJSON200() *FireCounts {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CountFiresResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CountFiresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CountFiresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CountFiresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CountFiresResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4358,6 +5032,54 @@ func (r ListRunsResponse) ContentType() string {
 	return ""
 }
 
+type CountRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunCounts
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CountRunsResponse) GetJSON200() *RunCounts {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CountRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CountRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CountRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CountRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CountRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetRunResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4704,6 +5426,37 @@ func (c *ClientWithResponses) PutCalendarWithResponse(ctx context.Context, calen
 	return ParsePutCalendarResponse(rsp)
 }
 
+// ListFiresWithResponse What will fire in a range of time, job by job
+//
+// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+// do not fire within the range are not listed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
+func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*ListFiresResponse, error) {
+	rsp, err := c.ListFires(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFiresResponse(rsp)
+}
+
+// CountFiresWithResponse How much will fire, over a range of time in equal parts
+//
+// Paused jobs are left out; fires that a calendar will skip are counted.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
+func (c *ClientWithResponses) CountFiresWithResponse(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*CountFiresResponse, error) {
+	rsp, err := c.CountFires(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountFiresResponse(rsp)
+}
+
 // ListGroupsWithResponse Executor groups and their live instances
 //
 // A group without an instance is listed too; its triggers wait.
@@ -5010,6 +5763,22 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 	return ParseListRunsResponse(rsp)
 }
 
+// CountRunsWithResponse How many fires had which fate, over a range of time in equal parts
+//
+// A fire without a run counts as one too. A filter given more than once means
+// any of its values.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
+func (c *ClientWithResponses) CountRunsWithResponse(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*CountRunsResponse, error) {
+	rsp, err := c.CountRuns(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountRunsResponse(rsp)
+}
+
 // GetRunWithResponse A run's attempts and its timeline
 //
 // Returns a wrapper object for the known response body format(s).
@@ -5256,6 +6025,72 @@ func ParsePutCalendarResponse(rsp *http.Response) (*PutCalendarResponse, error) 
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListFiresResponse parses an HTTP response from a ListFiresWithResponse call
+func ParseListFiresResponse(rsp *http.Response) (*ListFiresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFiresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FirePage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCountFiresResponse parses an HTTP response from a CountFiresWithResponse call
+func ParseCountFiresResponse(rsp *http.Response) (*CountFiresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CountFiresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FireCounts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -5804,6 +6639,39 @@ func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest RunPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCountRunsResponse parses an HTTP response from a CountRunsWithResponse call
+func ParseCountRunsResponse(rsp *http.Response) (*CountRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CountRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunCounts
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -76,6 +76,9 @@ func decodeEvent(b *batch, m *message, shards int) {
 		if u.StartedAt.IsZero() {
 			u.StartedAt = e.At
 		}
+		u.Reason = e.RouteReason
+	case bus.EventHeld:
+		u.Kind, u.Reason = logstore.KindHeld, e.Text
 	case bus.EventProgress:
 		u.Kind, u.Progress, u.ProgressText = logstore.KindProgress, e.Percent, e.Text
 	case bus.EventFinished:

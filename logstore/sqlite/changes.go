@@ -13,7 +13,7 @@ import (
 )
 
 // change is a row of the table of changes. It holds what does not follow from the
-// run's row: that a run was queued, that it was started (again, perhaps), how it
+// run's row: that a run was queued or held, that it was started (again, perhaps), how it
 // came along, and ends that came too late.
 type change struct {
 	id       []byte
@@ -37,7 +37,7 @@ func (c *change) values(args []any) []any {
 // change returns the change that r makes, if it is one to be stored.
 func (r *row) change() (change, bool) {
 	switch {
-	case r.Kind == logstore.KindStarted, r.Kind == logstore.KindProgress:
+	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted, r.Kind == logstore.KindProgress:
 		return changeOf(r, r.Kind), true
 	case r.Kind == logstore.KindRecorded && r.Status == job.StatusQueued:
 		return changeOf(r, r.Kind), true
@@ -50,8 +50,10 @@ func changeOf(r *row, kind logstore.Kind) change {
 	switch kind {
 	case logstore.KindRecorded:
 		c.slot, c.detail, c.instance, c.delivery = r.status, r.Reason, "", 0
+	case logstore.KindHeld:
+		c.slot, c.detail = int64(r.Delivery), r.Reason
 	case logstore.KindStarted:
-		c.slot = int64(r.Delivery)
+		c.slot, c.detail = int64(r.Delivery), r.Reason
 		if !r.StartedAt.IsZero() {
 			c.at = r.StartedAt.UnixMilli()
 		}

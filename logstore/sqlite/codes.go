@@ -27,6 +27,7 @@ var causeCodes = map[job.Cause]int64{
 
 var kindCodes = map[logstore.Kind]int64{
 	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
+	logstore.KindHeld: 6,
 }
 
 var (

@@ -137,8 +137,12 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 }
 
 func statusAfter(u *logstore.Update) int64 {
-	if u.Kind == logstore.KindStarted || u.Kind == logstore.KindProgress {
+	switch u.Kind {
+	case logstore.KindHeld:
+		return statusCodes[job.StatusPending]
+	case logstore.KindStarted, logstore.KindProgress:
 		return statusCodes[job.StatusRunning]
+	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate:
 	}
 	return statusCodes[u.Status]
 }
@@ -173,7 +177,7 @@ func (r *row) identity(args []any) []any {
 
 // finished appends the further values for upsertFinished.
 func (r *row) finished(args []any) []any {
-	if r.Kind == logstore.KindRecorded {
+	if r.Kind == logstore.KindRecorded || r.Kind == logstore.KindHeld {
 		return append(args, int64(0), int64(0), int64(0), int64(0), nil, "")
 	}
 	var lines, exit any = int64(0), nil
@@ -195,7 +199,7 @@ func (r *row) other(args []any) []any {
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", r.ProgressText, "", "")
 	case logstore.KindFinished:
 		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", "", r.Message, string(r.Result))
-	case logstore.KindStarted, logstore.KindLate:
+	case logstore.KindHeld, logstore.KindStarted, logstore.KindLate:
 	}
 	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", "", "", "")
 }

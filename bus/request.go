@@ -1,0 +1,112 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// Requests to one instance, on [SubjectInstance].
+const (
+	VerbRun      = "run"      // take this attempt: the message is its trigger
+	VerbBeat     = "beat"     // are you alive, and taking work?
+	VerbIdle     = "idle"     // have you a free slot, and no run of this job?
+	VerbDrain    = "drain"    // finish what you have, then leave
+	VerbCordon   = "cordon"   // take no more, and stay
+	VerbUncordon = "uncordon" // take work again
+	VerbSet      = "set"      // change slots or labels
+)
+
+// InstanceVerbs lists the requests that an instance answers.
+var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet}
+
+// Headers of a [VerbRun] request.
+const (
+	// HeaderAck is the subject on which the trigger is acknowledged. Who has accepted
+	// the run answers it, as it would one that it has pulled.
+	HeaderAck = "Carillon-Ack"
+	// HeaderRouteReason says why the run did not go to its route's first choice.
+	HeaderRouteReason = "Carillon-Route-Reason"
+	// HeaderResume asks only for an attempt that the instance has already: it has been
+	// begun, and must not be begun again.
+	HeaderResume = "Carillon-Resume"
+)
+
+// Answer is what an instance makes of a request.
+type Answer string
+
+// The answers.
+const (
+	AnswerAccepted       Answer = "accepted"        // it has the run; or: yes; or: done
+	AnswerBusy           Answer = "busy"            // no slot is free, or it runs the job already
+	AnswerDraining       Answer = "draining"        // it is leaving
+	AnswerCordoned       Answer = "cordoned"        // it takes no work
+	AnswerUnknownHandler Answer = "unknown_handler" // it has no handler of that name
+	AnswerUnknownKind    Answer = "unknown_kind"    // it does no tasks of that kind
+	AnswerGone           Answer = "gone"            // it does not have the attempt that it was to go on with
+)
+
+// InstanceReply answers every request on [SubjectInstance].
+type InstanceReply struct {
+	Instance string        `json:"instance"`
+	Answer   Answer        `json:"answer"`
+	State    InstanceState `json:"state"`
+	Running  int           `json:"running"`
+	Slots    int           `json:"slots"`
+	Detail   string        `json:"detail,omitempty"`
+}
+
+// IdleRequest is the body of a [VerbIdle] request.
+type IdleRequest struct {
+	Job job.Name `json:"job"`
+}
+
+// SetRequest is the body of a [VerbSet] request. What is absent stays. It holds until
+// the instance ends.
+type SetRequest struct {
+	Slots  int         `json:"slots,omitempty"`
+	Labels *job.Labels `json:"labels,omitempty"` // all of them
+}
+
+// ErrNobodyThere means that no program listens where a request went: the instance is
+// gone. It is a [job.ErrUnavailable].
+var ErrNobodyThere = fmt.Errorf("%w: nobody answers", job.ErrUnavailable)
+
+// AskInstance sends a request to one instance: a message with the given header and
+// body. The error is [ErrNobodyThere] at once when the instance is gone, another
+// job.ErrUnavailable when no answer came in time, so that nobody knows whether it was
+// heard, and what the instance refused otherwise.
+func (c *Conn) AskInstance(ctx context.Context, group, instance, verb string, header nats.Header, body []byte, timeout time.Duration) (*InstanceReply, error) {
+	subject := SubjectInstance(group, instance, verb)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	m, err := c.NC.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil, fmt.Errorf("%w on %s", ErrNobodyThere, subject)
+	case err != nil:
+		return nil, fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
+	}
+	var reply InstanceReply
+	if err := decodeReply(m, subject, &reply); err != nil {
+		return nil, err
+	}
+	return &reply, nil
+}
+
+// RunRequest returns the header of a request to take the trigger in m.
+func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
+	h := nats.Header{HeaderMessage: {MessageTrigger}, HeaderAck: {m.Reply}}
+	if reason != "" {
+		h[HeaderRouteReason] = []string{reason}
+	}
+	if resume {
+		h[HeaderResume] = []string{"true"}
+	}
+	return h
+}

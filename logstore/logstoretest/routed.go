@@ -1,0 +1,55 @@
+package logstoretest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+func (r run) held(reason string, delivery int, after time.Duration) logstore.Update {
+	u := r.update(logstore.KindHeld, after)
+	u.Reason, u.Delivery = reason, delivery
+	return u
+}
+
+// routedRun has a run wait for an instance, twice, and then go to a second choice. Why
+// is on its timeline only: its row's reason is what the record says.
+func routedRun(t *testing.T, s logstore.Store) {
+	held := newRun()
+	write(t, s, held.held("no instance is free", 1, time.Second))
+	wantRun(t, s, held.row(job.StatusPending))
+
+	minute := 0
+	permute(5, func(order []int) {
+		minute++
+		r := newRun().of("billing/routed").at(epoch.Add(time.Duration(minute) * time.Minute))
+		record := r.recorded(job.StatusPending)
+		record.Reason = "noticed 20s late"
+		start := r.started("worker-2", 3, 4*time.Second)
+		start.Reason = "worker-1 is busy"
+		end := r.finished(job.StatusSucceeded, "worker-2", 9*time.Second)
+		end.Delivery, end.StartedAt = 3, start.StartedAt
+		updates := []logstore.Update{record, r.held("no instance is free", 1, time.Second), r.held("all are busy", 2, 2*time.Second), start, end}
+		for _, i := range order {
+			write(t, s, updates[i])
+		}
+		want := r.row(job.StatusSucceeded)
+		want.Reason, want.Instance, want.Delivery = record.Reason, "worker-2", 3
+		want.StartedAt, want.FinishedAt = start.StartedAt, end.FinishedAt
+		if diff := cmp.Diff([]logstore.Run{want}, getRun(t, s, r.id())); diff != "" {
+			t.Errorf("in order %v the run differs (-want +got):\n%s", order, diff)
+		}
+		write(t, s, updates[1])
+		wantTimeline(t, s, r,
+			"1: +5ms recorded pending: noticed 20s late",
+			"1: +1s held pending: no instance is free",
+			"1: +2s held pending: all are busy",
+			"1: +4s started running worker-2/3: worker-1 is busy",
+			"1: +9s finished succeeded worker-2/3",
+		)
+	})
+}
