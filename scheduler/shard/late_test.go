@@ -85,6 +85,19 @@ func TestNewJobsAreDecidedInTheOrderInWhichTheyWereSaved(t *testing.T) {
 	known(5)
 }
 
+func TestASuccessorKnowsHowFarALateVersionHasFired(t *testing.T) {
+	b := passing(t)
+	put := func() {
+		b.put(30*time.Second, 1, minutely)
+		b.put(90*time.Second, 2, minutely)
+	}
+	put()
+	b.want(b.step(3*time.Minute, overhead+1), "12:01:00 g/a@1 pending schedule") // no room for those of version 2
+	b.succeed()
+	put()
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule", "12:03:00 g/a@2 pending schedule")
+}
+
 func TestANewFixedDelayWaitsSinceItWasSaved(t *testing.T) {
 	b := passing(t)
 	b.put(time.Minute, 1, func(v *job.Version) { v.Schedule.FixedDelay = job.Duration(90 * time.Second) })
