@@ -2,7 +2,8 @@
 // queries over them.
 //
 // It declares the model and the [Store] interface. Package sqlite keeps a store in
-// one file beside the program; package logstoretest is the suite that every store
+// one file beside the program, package clickhouse in a server that programs share;
+// package logstoretest is the suite that every store
 // passes; package ingest fills a store from the bus.
 //
 // # Model

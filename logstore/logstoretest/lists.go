@@ -62,7 +62,7 @@ func pagesAtDepth(t *testing.T, s logstore.Store) {
 		}
 	}
 	w.runs(t, updates...)
-	for _, limit := range []int{1, 7, 100, 1000} {
+	for _, limit := range []int{1, 70, 1000} {
 		filter := logstore.RunFilter{Limit: limit}
 		if limit == 1 {
 			filter.To = epoch.Add(3 * time.Second)
@@ -77,7 +77,7 @@ func pagesAtDepth(t *testing.T, s logstore.Store) {
 		}
 		wantNewestFirst(t, got)
 	}
-	got := walk(t, s, logstore.RunFilter{Jobs: []job.Name{"billing/job-3", "billing/job-4"}, Limit: 20}, nil)
+	got := walk(t, s, logstore.RunFilter{Jobs: []job.Name{"billing/job-3", "billing/job-4"}, Limit: 60}, nil)
 	if len(got) != ofTwoJobs {
 		t.Errorf("pages of two jobs hold %d runs; want %d", len(got), ofTwoJobs)
 	}

@@ -1,0 +1,263 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"carillon/internal/chserver"
+	"carillon/internal/chserver/chtest"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+	"carillon/logstore/logstoretest"
+)
+
+func TestMain(m *testing.M) { chtest.Main(m) }
+
+func open(t *testing.T, address string) *clickhouse.Store {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStoreKeepsTheContract(t *testing.T) {
+	logstoretest.Run(t, func(t *testing.T) logstore.Store { return open(t, chtest.Database(t)) })
+}
+
+// sql connects to the database of an address, past the store.
+func sql(t *testing.T, address string) driver.Conn {
+	t.Helper()
+	options, err := ch.ParseDSN(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := ch.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func exec(t *testing.T, conn driver.Conn, statement string) {
+	t.Helper()
+	if err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func wantOpenError(t *testing.T, address string, kind error, text string) {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{})
+	if err == nil {
+		_ = s.Close()
+	}
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "guess") {
+		t.Errorf("the error is %v; want %v that tells %q", err, kind, text)
+	}
+}
+
+func TestOpeningAgainChangesNothing(t *testing.T) {
+	address := chtest.Database(t)
+	locked := 0
+	for range 3 {
+		s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{Lock: func(context.Context) (func(), error) { locked++; return func() {}, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if locked != 1 {
+		t.Errorf("the schema was locked %d times; want once, when it was made", locked)
+	}
+}
+
+func TestAMigrationThatStoppedHalfwayIsFinished(t *testing.T) {
+	address := chtest.Database(t)
+	open(t, address)
+	conn := sql(t, address)
+	exec(t, conn, "TRUNCATE TABLE schema_migrations")
+	exec(t, conn, "DROP TABLE run_logs")
+	exec(t, conn, "DROP TABLE run_open_of_runs")
+	s := open(t, address)
+	if err := s.WriteLines(t.Context(), "T:1-1", []logstore.Line{line(1)}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
+	address := chtest.Database(t)
+	open(t, address)
+	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (99, '0099-future.sql', '', now())")
+	wantOpenError(t, address, job.ErrInvalid, "schema version 99")
+}
+
+func TestDatabaseWithOtherMigrationsIsRefused(t *testing.T) {
+	address := chtest.Database(t)
+	open(t, address)
+	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (1, '0001-history.sql', 'abc', now() + 60)")
+	wantOpenError(t, address, job.ErrInvalid, "0001-history.sql")
+}
+
+func TestWrongPasswordIsToldAndNotShown(t *testing.T) {
+	// On a server of its own: clickhouse-local does not survive it.
+	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	wantOpenError(t, "clickhouse://carillon:guess@"+server.Addr()+"/d", job.ErrInvalid, "user or password is wrong")
+}
+
+func TestServerThatIsAwayIsUnavailable(t *testing.T) {
+	wantOpenError(t, "clickhouse://127.0.0.1:1/d", job.ErrUnavailable, "clickhouse://127.0.0.1:1/d")
+}
+
+var fire = time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
+
+const report job.Name = "billing/report"
+
+func line(seq int64) logstore.Line {
+	return logstore.Line{RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Attempt: 1, Seq: seq, At: fire, Level: "info", Output: "log", Text: "hello"}
+}
+
+// end is a finished run of the n-th minute.
+func end(n int) logstore.Update {
+	at := fire.Add(time.Duration(n) * time.Minute)
+	return logstore.Update{
+		Kind: logstore.KindFinished, RunID: job.FireRunID(report, at.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
+		Cause: job.CauseSchedule, At: at.Add(time.Second), Status: job.StatusSucceeded, CommittedAt: at, StartedAt: at.Add(10 * time.Millisecond),
+		Instance: "worker-1", Delivery: 1,
+	}
+}
+
+func count(t *testing.T, conn driver.Conn, query string) uint64 {
+	t.Helper()
+	var n uint64
+	if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// A view that fails leaves a write half done: its rows are there, and what the view
+// makes of them is not. The repeat must complete it, and count nothing twice.
+func TestARepeatCompletesAWriteThatFailedInAView(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	exec(t, conn, "CREATE MATERIALIZED VIEW broken TO run_open AS SELECT fire_time, run_id, throwIf(attempt = 1)::UInt32 AS attempt FROM runs")
+	batch := []logstore.Update{end(0), end(1)}
+	if err := s.WriteRuns(t.Context(), "EVT:1-2", batch); err == nil {
+		t.Fatal("a write succeeded although a view failed")
+	}
+	exec(t, conn, "DROP TABLE broken")
+	for range 2 {
+		if err := s.WriteRuns(t.Context(), "EVT:1-2", batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, conn, "SELECT count() FROM runs"); n != 2 {
+		t.Errorf("there are %d rows; want 2", n)
+	}
+	if n := count(t, conn, "SELECT count() FROM (SELECT run_id FROM run_open GROUP BY ALL HAVING max(status) = 'succeeded')"); n != 2 {
+		t.Errorf("%d runs are known to have ended; want 2", n)
+	}
+}
+
+// Rows are counted without FINAL here: repeats must not get into the table at all,
+// since the reports count them as they come in.
+func TestRepeatsUnderAnotherTokenWriteNoRow(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	for i, token := range []string{"EVT:1-10", "EVT:1-5", "EVT:6-10", "EVT:3-14"} {
+		from, to := []int{0, 0, 5, 2}[i], []int{10, 5, 10, 14}[i]
+		var batch []logstore.Update
+		for n := from; n < to; n++ {
+			batch = append(batch, end(n))
+		}
+		if err := s.WriteRuns(t.Context(), token, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, conn, "SELECT count() FROM runs"); n != 14 {
+		t.Errorf("there are %d rows; want 14", n)
+	}
+}
+
+// Rows in run_open are dropped in parts: what is left of a run that has ended must
+// not look like one that is under way.
+func TestARunThatEndedIsNotUnderWayWhateverRowsAreLeft(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{end(0)}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, conn, "TRUNCATE TABLE run_open")
+	exec(t, conn, "INSERT INTO run_open (fire_time, run_id, attempt, group, job, version, cause, status) SELECT fire_time, run_id, attempt, group, job, version, cause, 'pending' FROM runs")
+	page, err := s.Runs(t.Context(), logstore.RunFilter{})
+	if err != nil || len(page.Runs) != 1 || page.Runs[0].Status != job.StatusSucceeded {
+		t.Errorf("the list is %+v, with %v; want one run that succeeded", page.Runs, err)
+	}
+	counts, err := s.Counts(t.Context(), logstore.RunFilter{})
+	if err != nil || len(counts) != 1 || counts[job.StatusSucceeded] != 1 {
+		t.Errorf("counts are %v, with %v; want one that succeeded", counts, err)
+	}
+}
+
+func TestABackfillOfYearsIsOneWrite(t *testing.T) {
+	s := open(t, chtest.Database(t))
+	var batch []logstore.Update
+	for day := range 400 {
+		batch = append(batch, end(day*24*60))
+	}
+	if err := s.WriteRuns(t.Context(), "EVT:1-400", batch); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := s.Counts(t.Context(), logstore.RunFilter{})
+	if err != nil || counts[job.StatusSucceeded] != 400 {
+		t.Errorf("counts are %v, with %v; want 400", counts, err)
+	}
+}
+
+func TestInstantsBeyondAllReasonAreKept(t *testing.T) {
+	s := open(t, chtest.Database(t))
+	late := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	u := end(0)
+	u.RunID = job.NewRunID(late)
+	u.At, u.CommittedAt, u.StartedAt, u.FinishedAt = late, time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), late, late
+	l := line(1)
+	l.RunID, l.At = u.RunID, late
+	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{u, end(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{l}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Runs(t.Context(), logstore.RunFilter{Limit: 1})
+	if err != nil || len(page.Runs) != 1 || page.Runs[0].RunID != u.RunID || !page.Runs[0].FireTime.Equal(late) {
+		t.Errorf("the newest run is %+v, with %v", page.Runs, err)
+	}
+	page, err = s.Runs(t.Context(), logstore.RunFilter{Cursor: page.Next})
+	if err != nil || len(page.Runs) != 1 {
+		t.Errorf("the second page is %+v, with %v", page.Runs, err)
+	}
+	if lines, err := s.Lines(t.Context(), logstore.LineFilter{RunID: u.RunID, Attempt: 1}); err != nil || len(lines) != 1 {
+		t.Errorf("the log is %+v, with %v", lines, err)
+	}
+}

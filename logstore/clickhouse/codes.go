@@ -1,0 +1,82 @@
+package clickhouse
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// The numbers of the words that are enums in the schema. Those of statuses rise in
+// the order of a run's life; those from firstFinal on are final.
+const firstFinal = 10
+
+var statusCodes = map[job.Status]int8{
+	job.StatusQueued: 1, job.StatusPending: 2, job.StatusRunning: 3,
+	job.StatusSucceeded: firstFinal, job.StatusFailed: 11, job.StatusTimedOut: 12, job.StatusCancelled: 13,
+	job.StatusLost: 14, job.StatusSkipped: 15, job.StatusMissed: 16,
+}
+
+var causeCodes = map[job.Cause]int8{
+	job.CauseSchedule: 1, job.CauseMisfire: 2, job.CauseBackfill: 3, job.CauseManual: 4,
+	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRetry: 7,
+}
+
+var kindCodes = map[logstore.Kind]int8{
+	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
+	logstore.KindHeld: 6,
+}
+
+func isFinal(s job.Status) bool { return statusCodes[s] >= firstFinal }
+
+// enum returns the members of an Enum8, in the order of their numbers.
+func enum[W ~string](codes map[W]int8) string {
+	words := slices.SortedFunc(maps.Keys(codes), func(a, b W) int { return cmp.Compare(codes[a], codes[b]) })
+	members := make([]string, len(words))
+	for i, w := range words {
+		members[i] = fmt.Sprintf("'%s' = %d", w, codes[w])
+	}
+	return strings.Join(members, ", ")
+}
+
+// lastMillis is the last instant that is stored, as a retention of years after it
+// must still be a DateTime. An executor may claim any.
+var lastMillis = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+
+// millis is 0 for the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return min(max(t.UnixMilli(), 0), lastMillis)
+}
+
+func fireMillis(id job.RunID) int64 { return min(id.Time().UnixMilli(), lastMillis) }
+
+// instant reads what millis wrote.
+func instant(t time.Time) time.Time {
+	if t.UnixMilli() == 0 {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// packID expects an id that was validated.
+func packID(id job.RunID) uuid.UUID {
+	u, _ := uuid.Parse(string(id))
+	return u
+}
+
+func unpackID(u uuid.UUID) job.RunID { return job.RunID(u.String()) }
+
+func toUint32(n int) uint32 {
+	return uint32(min(max(n, 0), math.MaxUint32))
+}

@@ -1,0 +1,91 @@
+package clickhouse
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"carillon/job"
+)
+
+// layout says how tables are spread over servers.
+type layout struct {
+	Database  string
+	Cluster   string // its name in the servers' configuration; empty for one server
+	Sharded   bool   // each server of the cluster holds a share of the rows
+	TextIndex bool   // log lines are indexed by their words
+}
+
+var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`)
+
+func (l layout) validate() error {
+	switch {
+	case !identifier.MatchString(l.Database):
+		return &job.InvalidError{Field: "store", Reason: fmt.Sprintf("must end in the name of a database, as in clickhouse://HOST/carillon, of letters, digits and _; %q is none", l.Database)}
+	case l.Cluster != "" && !identifier.MatchString(l.Cluster):
+		return &job.InvalidError{Field: "store", Reason: fmt.Sprintf("has the cluster %q, which must be a name of letters, digits and _", l.Cluster)}
+	case l.Sharded && l.Cluster == "":
+		return &job.InvalidError{Field: "store", Reason: "has sharded without cluster, which names the servers"}
+	}
+	return nil
+}
+
+// OnCluster is the clause of statements that all servers run.
+func (l layout) OnCluster() string {
+	if l.Cluster == "" {
+		return ""
+	}
+	return "ON CLUSTER " + l.Cluster
+}
+
+// Local is the name of the table that holds rows, where name is the one to ask.
+func (l layout) Local(name string) string {
+	if l.Sharded {
+		return name + "_local"
+	}
+	return name
+}
+
+// Engine is an engine of the MergeTree family, replicated in a cluster.
+func (l layout) Engine(name string, args ...string) string {
+	if l.Cluster != "" {
+		name = "Replicated" + name
+		args = append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, args...)
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// Everywhere is the engine of a table whose rows every server has.
+func (l layout) Everywhere(name string, args ...string) string {
+	return strings.Replace(l.Engine(name, args...), "{uuid}/{shard}", "{uuid}/all", 1)
+}
+
+// Dedup is the setting without which a table takes a block twice.
+func (l layout) Dedup() string {
+	if l.Cluster != "" {
+		return "replicated_deduplication_window = 10000"
+	}
+	return "non_replicated_deduplication_window = 10000"
+}
+
+// Distributed is the statement for the table that asks all shards, if there are any.
+// All that concerns a run is on one shard.
+func (l layout) Distributed(name, key string) string {
+	if !l.Sharded {
+		return ""
+	}
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s %s AS %s\nENGINE = Distributed('%s', '%s', '%s', %s);\n",
+		name, l.OnCluster(), l.Local(name), l.Cluster, l.Database, l.Local(name), key)
+}
+
+// Statuses, Causes, Kinds and FirstFinal are the words of the schema's enums.
+func (layout) Statuses() string { return enum(statusCodes) }
+
+// Causes is like Statuses.
+func (layout) Causes() string { return enum(causeCodes) }
+
+// Kinds is like Statuses.
+func (layout) Kinds() string { return enum(kindCodes) }
+
+// FirstFinal is like Statuses.
+func (layout) FirstFinal() int { return firstFinal }

@@ -1,0 +1,112 @@
+package clickhouse
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+)
+
+var update = flag.Bool("update", false, "write what the tests get into the golden files")
+
+// The statements for clusters cannot run in these tests, so people read them.
+func TestSchemaIsWhatTheGoldenFilesSay(t *testing.T) {
+	for name, l := range map[string]layout{
+		"single":     {Database: "carillon", TextIndex: true},
+		"replicated": {Database: "carillon", Cluster: "main", TextIndex: true},
+		"sharded":    {Database: "carillon", Cluster: "main", Sharded: true},
+	} {
+		all, err := migrations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, m := range all {
+			statements, err := m.statements(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range statements {
+				got.WriteString(s + ";\n\n")
+			}
+		}
+		path := filepath.Join("testdata", name+".sql")
+		if *update {
+			if err := os.WriteFile(path, []byte(got.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("the schema of %s differs; run the test with -update if it should (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAddressesAreChecked(t *testing.T) {
+	refuse := func(address, want string) {
+		t.Helper()
+		_, _, err := parse(address)
+		if !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v; want one about %q", address, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error shows the password: %v", address, err)
+		}
+	}
+	refuse("http://localhost/carillon", "clickhouse://")
+	refuse("clickhouse://", "clickhouse://")
+	refuse("clickhouse://u:secret%@h/d", "clickhouse://")
+	refuse("clickhouse://u:secret@h:9000", "name of a database")
+	refuse("clickhouse://u:secret@h:9000/a-b", "name of a database")
+	refuse("clickhouse://u:secret@h:9000/d?sharded=true", "without cluster")
+	refuse("clickhouse://u:secret@h:9000/d?cluster=a'b", "cluster")
+	refuse("clickhouse://u:secret@h:9000/d?text_index=maybe", "text_index")
+	refuse("clickhouse://u:secret@h:9000/d?dial_timeout=soon", "option")
+
+	options, l, err := parse("clickhouse://u:secret@a,b:9001/d?cluster=c&sharded=true&text_index=false&dial_timeout=3s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(layout{Database: "d", Cluster: "c", Sharded: true}, l); diff != "" {
+		t.Errorf("the layout differs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a:9000", "b:9001"}, options.Addr); diff != "" || options.DialTimeout != 3*time.Second {
+		t.Errorf("the addresses differ (-want +got):\n%s\nand the timeout is %s", diff, options.DialTimeout)
+	}
+	if _, ok := options.Settings["text_index"]; ok {
+		t.Error("an option of ours goes to the server")
+	}
+}
+
+func TestLinesGetTheShortestClassThatKeepsThem(t *testing.T) {
+	const day = 24 * time.Hour
+	for keep, want := range map[time.Duration]uint16{0: 365, time.Hour: 1, day: 1, day + 1: 3, 7 * day: 7, 30 * day: 30, 1000 * day: 365} {
+		if got := classOf(keep); got != want {
+			t.Errorf("lines to be kept for %s get class %d; want %d", keep, got, want)
+		}
+	}
+}
+
+func TestOldServersAreRefused(t *testing.T) {
+	for _, v := range [][2]uint64{{25, 12}, {26, 1}, {1, 1}} {
+		if err := checkVersion(v[0], v[1]); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), "26.2") {
+			t.Errorf("of %v the error is %v; want one that tells the version", v, err)
+		}
+	}
+	for _, v := range [][2]uint64{{26, 2}, {26, 7}, {27, 1}} {
+		if err := checkVersion(v[0], v[1]); err != nil {
+			t.Errorf("%v is refused: %v", v, err)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// WriteLines implements [logstore.Store].
+func (s *Store) WriteLines(ctx context.Context, token string, lines []logstore.Line) error {
+	for i := range lines {
+		if err := lines[i].Validate(); err != nil {
+			return fmt.Errorf("line %d: %w", i, err)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := s.insert(ctx, "run_logs", token, s.lineColumns(lines)); err != nil {
+		return fmt.Errorf("write %d log lines: %w", len(lines), err)
+	}
+	return nil
+}
+
+func (s *Store) lineColumns(lines []logstore.Line) []column {
+	n, precedence := len(lines), s.nextPrecedence()
+	group, name, ids, attempts := make([]string, n), make([]string, n), make([]uuid.UUID, n), make([]uint32, n)
+	seq, fire, at := make([]uint64, n), make([]int64, n), make([]int64, n)
+	level, output, text := make([]string, n), make([]string, n), make([]string, n)
+	days, precedences := make([]uint16, n), make([]int64, n)
+	for i := range lines {
+		l := &lines[i]
+		if i > 0 && l.RunID == lines[i-1].RunID { // most lines follow another of their run
+			ids[i], fire[i] = ids[i-1], fire[i-1]
+		} else {
+			ids[i], fire[i] = packID(l.RunID), fireMillis(l.RunID)
+		}
+		group[i], name[i], attempts[i] = l.Job.Group(), string(l.Job), toUint32(l.Attempt)
+		seq[i], at[i] = uint64(l.Seq), millis(l.At) //nolint:gosec // is 1 or more
+		level[i], output[i], text[i] = l.Level, l.Output, l.Text
+		// Of lines with one number, the first in the batch stays.
+		days[i], precedences[i] = s.days, precedence
+	}
+	return []column{
+		{"group", group},
+		{"job", name},
+		{"run_id", ids},
+		{"attempt", attempts},
+		{"seq", seq},
+		{"fire_time", fire},
+		{"at", at},
+		{"level", level},
+		{"output", output},
+		{"text", text},
+		{"retention_days", days},
+		{"precedence", precedences},
+	}
+}
+
+// Lines implements [logstore.Store].
+func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logstore.Line, error) {
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	c := &conditions{}
+	c.add("toYYYYMMDD(fire_time) = toYYYYMMDD(fromUnixTimestamp64Milli(?, 'UTC'))", fireMillis(filter.RunID)) // names the parts
+	c.add("run_id = ?", packID(filter.RunID))
+	c.add("attempt = ?", toUint32(filter.Attempt))
+	c.add("seq >= ?", uint64(filter.FromSeq))                      //nolint:gosec // is not negative
+	c.add("seq <= ?", cmp.Or(uint64(filter.ToSeq), math.MaxInt64)) //nolint:gosec // is not negative
+	order := "seq"
+	if filter.Tail {
+		order = "seq DESC"
+	}
+	// Of lines with one number the first written counts, whatever its level.
+	query := "SELECT job, seq, at, toString(level) AS level, toString(output), text FROM run_logs" + c.clause("WHERE") + " ORDER BY " + order + ", precedence DESC LIMIT 1 BY seq"
+	if len(filter.Levels) > 0 {
+		query = "SELECT * FROM (" + query + ") WHERE level IN (?)"
+		c.args = append(c.args, filter.Levels)
+	}
+	rows, err := s.conn.Query(ctx, query+fmt.Sprintf(" LIMIT %d", cmp.Or(filter.Limit, logstore.DefaultLines)), c.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	var lines []logstore.Line
+	for rows.Next() {
+		l := logstore.Line{RunID: filter.RunID, Attempt: filter.Attempt}
+		var name string
+		var seq uint64
+		var at time.Time
+		if err := rows.Scan(&name, &seq, &at, &l.Level, &l.Output, &l.Text); err != nil {
+			return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, err)
+		}
+		l.Job, l.Seq, l.At = job.Name(name), int64(seq), at.UTC()
+		lines = append(lines, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, explain(err))
+	}
+	if filter.Tail {
+		slices.Reverse(lines)
+	}
+	return lines, nil
+}

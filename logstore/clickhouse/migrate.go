@@ -1,0 +1,137 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"carillon/job"
+)
+
+// files are the migrations in the order of their names, which begin with their
+// numbers from 1 on. Those that were released never change.
+//
+//go:embed migrations/*.sql
+var files embed.FS
+
+type migration struct {
+	version  uint32
+	name     string
+	text     string // template
+	checksum string // of the template: what it makes depends on the layout
+}
+
+func migrations() ([]migration, error) {
+	names, err := files.ReadDir("migrations")
+	if err != nil {
+		return nil, fmt.Errorf("list migrations: %w", err)
+	}
+	all := make([]migration, len(names))
+	for i, f := range names {
+		text, err := files.ReadFile(path.Join("migrations", f.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read migration %s: %w", f.Name(), err)
+		}
+		sum := sha256.Sum256(text)
+		all[i] = migration{version: uint32(i + 1), name: f.Name(), text: string(text), checksum: hex.EncodeToString(sum[:])}
+	}
+	return all, nil
+}
+
+// statements returns what a migration runs on servers of a layout.
+func (m *migration) statements(l layout) ([]string, error) {
+	t, err := template.New(m.name).Parse(m.text)
+	if err != nil {
+		return nil, fmt.Errorf("parse migration %s: %w", m.name, err)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, l); err != nil {
+		return nil, fmt.Errorf("render migration %s: %w", m.name, err)
+	}
+	var all []string
+	for s := range strings.SplitSeq(b.String(), ";\n") {
+		if s = strings.TrimSpace(s); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// migrate brings the database up to date. The error is job.ErrInvalid for one that a
+// newer program has changed, or one whose migrations were others.
+func (s *Store) migrate(ctx context.Context, lock func(context.Context) (func(), error)) error {
+	known, err := migrations()
+	if err != nil {
+		return err
+	}
+	due, err := s.due(ctx, known)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	unlock, err := lock(ctx)
+	if err != nil {
+		return fmt.Errorf("lock schema of %s: %w", s.name, err)
+	}
+	defer unlock()
+	if due, err = s.due(ctx, known); err != nil {
+		return err
+	}
+	for _, m := range due {
+		statements, err := m.statements(s.layout)
+		if err != nil {
+			return err
+		}
+		for i, statement := range statements {
+			if err := s.conn.Exec(ctx, statement); err != nil {
+				return fmt.Errorf("apply migration %s to %s, statement %d: %w", m.name, s.name, i+1, explain(err))
+			}
+		}
+		err = s.conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", m.version, m.name, m.checksum, time.Now().UTC())
+		if err != nil {
+			return fmt.Errorf("record migration %s of %s: %w", m.name, s.name, explain(err))
+		}
+	}
+	return nil
+}
+
+// due returns the migrations that the database lacks.
+func (s *Store) due(ctx context.Context, known []migration) ([]migration, error) {
+	err := s.conn.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS schema_migrations %s (version UInt32, name String, checksum String, applied_at DateTime('UTC')) ENGINE = %s ORDER BY version",
+		s.layout.OnCluster(), s.layout.Everywhere("ReplacingMergeTree", "applied_at")))
+	if err != nil {
+		return nil, fmt.Errorf("create table of migrations in %s: %w", s.name, explain(err))
+	}
+	rows, err := s.conn.Query(ctx, "SELECT version, checksum FROM schema_migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read migrations of %s: %w", s.name, explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	due := slices.Clone(known)
+	for rows.Next() {
+		var version uint32
+		var checksum string
+		if err := rows.Scan(&version, &checksum); err != nil {
+			return nil, fmt.Errorf("read migrations of %s: %w", s.name, err)
+		}
+		if version < 1 || int(version) > len(known) {
+			return nil, fmt.Errorf("%w: the log store %s has schema version %d, and this program understands up to %d; use the newer program, or another database",
+				job.ErrInvalid, s.name, version, len(known))
+		}
+		if m := known[version-1]; m.checksum != checksum {
+			return nil, fmt.Errorf("%w: the log store %s was made with another %s than this program's; use the program that made it, or another database",
+				job.ErrInvalid, s.name, m.name)
+		}
+		due = slices.DeleteFunc(due, func(m migration) bool { return m.version == version })
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read migrations of %s: %w", s.name, explain(err))
+	}
+	return due, nil
+}

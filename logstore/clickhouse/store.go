@@ -1,0 +1,146 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// The oldest server that will do: text indexes are sure since then.
+const minMajor, minMinor = 26, 2
+
+// Config says how to use a database. The zero value works.
+type Config struct {
+	// KeepLines chooses the class of retention of log lines: how long they are kept if
+	// nobody trims the store. Defaults to a year.
+	KeepLines time.Duration
+	// Lock is called before the schema is changed, so that one program does it. What it
+	// returns is called afterwards. Defaults to no lock.
+	Lock func(context.Context) (unlock func(), err error)
+}
+
+// Store is a log store in ClickHouse. It is safe for concurrent use, but for writes
+// of runs: one program at a time makes them, one after the other.
+type Store struct {
+	name   string // the address without its password
+	layout layout
+	days   uint16 // class of retention of new lines
+	conn   driver.Conn
+	// precedence is that of the newest write. It falls with time.
+	precedence atomic.Int64
+}
+
+var _ logstore.Store = (*Store)(nil)
+
+// Open connects to the database that an address names, creates it when there is
+// none, and brings its schema up to date. The address is
+//
+//	clickhouse://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTION=VALUE
+//
+// whose options are those of the driver (secure=true, dial_timeout=5s, any setting of
+// the server), and
+//
+//	cluster=NAME     tables are replicated, on the servers of this cluster
+//	sharded=true     and each shard of it holds a share of the rows
+//	text_index=false log lines are not indexed by their words, for half the disk
+//
+// The error is job.ErrInvalid for an address or password that is wrong, a server that
+// is too old and a database of a newer program; job.ErrUnavailable when the server
+// cannot be reached.
+func Open(ctx context.Context, address string, cfg Config) (*Store, error) {
+	options, l, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Lock == nil {
+		cfg.Lock = func(context.Context) (func(), error) { return func() {}, nil }
+	}
+	s := &Store{name: nameOf(address), layout: l, days: classOf(cfg.KeepLines)}
+	if err := s.createDatabase(ctx, *options); err != nil {
+		return nil, err
+	}
+	if s.conn, err = clickhouse.Open(options); err != nil {
+		return nil, fmt.Errorf("open log store %s: %w", s.name, err)
+	}
+	if err := s.migrate(ctx, cfg.Lock); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// nameOf returns an address as it may be shown.
+func nameOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "clickhouse" // it may hold a password
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
+// createDatabase creates the database if it is missing, and refuses an old server.
+func (s *Store) createDatabase(ctx context.Context, options clickhouse.Options) (err error) {
+	options.Auth.Database = "default"
+	conn, err := clickhouse.Open(&options)
+	if err != nil {
+		return fmt.Errorf("open log store %s: %w", s.name, err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	server, err := conn.ServerVersion()
+	if err == nil {
+		err = checkVersion(server.Version.Major, server.Version.Minor)
+	}
+	if err != nil {
+		return fmt.Errorf("open log store %s: %w", s.name, explain(err))
+	}
+	var n uint64
+	if err := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", s.layout.Database).Scan(&n); err != nil {
+		return fmt.Errorf("open log store %s: %w", s.name, explain(err))
+	}
+	if n > 0 { // whoever may not create databases may use one
+		return nil
+	}
+	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+s.layout.Database+" "+s.layout.OnCluster()); err != nil {
+		return fmt.Errorf("create database of log store %s: %w", s.name, explain(err))
+	}
+	return nil
+}
+
+func checkVersion(major, minor uint64) error {
+	if major > minMajor || major == minMajor && minor >= minMinor {
+		return nil
+	}
+	return fmt.Errorf("%w: its ClickHouse is %d.%d; %d.%d or newer is needed", job.ErrInvalid, major, minor, minMajor, minMinor)
+}
+
+// Close implements [logstore.Store].
+func (s *Store) Close() error {
+	if err := s.conn.Close(); err != nil {
+		return fmt.Errorf("close log store %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// Stats implements [logstore.Store]. Bytes are those on the server that answers.
+func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
+	var bytes uint64
+	var oldest time.Time
+	err := s.conn.QueryRow(ctx, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ?", s.layout.Database).Scan(&bytes)
+	if err != nil {
+		return logstore.Stats{}, fmt.Errorf("measure log store: %w", explain(err))
+	}
+	const first = "(SELECT fire_time FROM %s ORDER BY fire_time LIMIT 1)"
+	err = s.conn.QueryRow(ctx, "SELECT min(fire_time) FROM ("+fmt.Sprintf(first, "runs")+" UNION ALL "+fmt.Sprintf(first, "run_open")+")").Scan(&oldest)
+	if err != nil {
+		return logstore.Stats{}, fmt.Errorf("read oldest run: %w", explain(err))
+	}
+	return logstore.Stats{Bytes: int64(bytes), OldestRun: instant(oldest)}, nil
+}
