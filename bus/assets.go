@@ -108,6 +108,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketCalendar, Description: "calendar versions", History: 32, Replicas: a.Replicas},
 		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: 32, Replicas: a.Replicas},
 		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},
+		{Bucket: BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
 		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},

@@ -38,15 +38,19 @@ func (c *Conn) jobKey(name job.Name) string {
 	return strconv.Itoa(name.Shard(c.cluster.Shards)) + "." + name.Group() + "." + name.Short()
 }
 
-// PutJob saves j as the job's next version. j must be valid. When nothing would
-// change, it returns the present version and changed false. Errors: job.ErrConflict
-// when the condition in e does not hold, job.ErrUnavailable.
+// PutJob saves j as the job's next version, and its script for the executors of the
+// group. j must be valid. When nothing would change, it returns the present version and
+// changed false. Errors: job.ErrConflict when the condition in e does not hold,
+// job.ErrInvalid when j names a script that the group does not have, job.ErrUnavailable.
 func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *JobEntry, changed bool, err error) {
 	kv, err := c.kv(ctx, BucketJobs)
 	if err != nil {
 		return nil, false, err
 	}
 	if err := c.EnsureGroup(ctx, j.Job.Group()); err != nil {
+		return nil, false, err
+	}
+	if err := c.provideScript(ctx, j); err != nil {
 		return nil, false, err
 	}
 	for {

@@ -17,6 +17,7 @@ const (
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
 	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
 	BucketGroups   = "GROUPS"   // <group> -> Group
+	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease

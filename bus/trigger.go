@@ -70,7 +70,7 @@ type TriggerBody struct {
 
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
-	b := TriggerBody{Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, Task: v.Task, Params: v.Params}
+	b := TriggerBody{Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, Task: v.Task.ByDigest(), Params: v.Params}
 	if v.Route != job.RouteAny {
 		b.Route = v.Route
 	}

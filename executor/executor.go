@@ -219,7 +219,7 @@ const lastWords = 2 * time.Second
 func (e *Executor) kinds() []string {
 	var kinds []string
 	if len(e.handlers) > 0 {
-		kinds = append(kinds, kindHandler)
+		kinds = append(kinds, job.KindHandler)
 	}
 	for kind := range e.runners {
 		kinds = append(kinds, kind)

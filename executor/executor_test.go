@@ -96,7 +96,7 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 		}
 		fails("decode params of handler h: json: cannot unmarshal string", params(`{"Day":"monday"}`))
 		fails(`no handler "x" is registered with this executor; registered: h`, task(job.Task{Handler: "x"}))
-		fails("does not run shell tasks; it runs the handlers h", task(job.Task{Shell: "true"}))
+		fails("does not run shell tasks; it runs handler", task(job.Task{Shell: "true"}))
 		w.wantTriggers(0)
 	})
 }
@@ -308,7 +308,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		wrong(`"a" is registered twice`, func(e *executor.Executor) { e.Handle("a", nop); e.Handle("a", nop) })
 		wrong("1 to 255", func(e *executor.Executor) { e.Handle("", nop) })
 		wrong("is nil", func(e *executor.Executor) { e.Handle("a", nil) })
-		wrong("shell or command", func(e *executor.Executor) { e.HandleKind("http", nop) })
+		wrong("must be one of shell, command, http, script", func(e *executor.Executor) { e.HandleKind("cobol", nop) })
 
 		e, err := executor.New(conn, executor.Config{Group: "g"})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"carillon/job"
@@ -30,8 +31,6 @@ type HandlerFunc func(ctx context.Context, run *Run) (result any, err error)
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, run *Run) (any, error) { return f(ctx, run) }
 
-const kindHandler = "handler"
-
 // Handle registers h for tasks that name it: `task: {handler: NAME}`. It must not be
 // called after Run. Run returns the error if name is empty, too long or taken.
 func (e *Executor) Handle(name string, h Handler) {
@@ -47,13 +46,14 @@ func (e *Executor) Handle(name string, h Handler) {
 	}
 }
 
-// HandleKind registers h for all tasks of a kind other than handler: "shell" or
-// "command". Package executor/shell calls it; a program may have runners of its own.
-// It must not be called after Run, which returns the error if kind is wrong or taken.
+// HandleKind registers h for all tasks of a kind other than handler, one of
+// [job.TaskKinds]. Packages executor/shell, executor/script and executor/request call
+// it; a program may have runners of its own. It must not be called after Run, which
+// returns the error if kind is wrong or taken.
 func (e *Executor) HandleKind(kind string, h Handler) {
 	switch _, taken := e.runners[kind]; {
-	case kind != "shell" && kind != "command":
-		e.refuse("kind", "%q must be shell or command", kind)
+	case kind == job.KindHandler || !slices.Contains(job.TaskKinds, kind):
+		e.refuse("kind", "%q must be one of %s", kind, strings.Join(job.TaskKinds[1:], ", "))
 	case h == nil:
 		e.refuse("kind", "%q has a nil handler", kind)
 	case taken:
@@ -85,21 +85,21 @@ func Register[P any](e *Executor, name string, f func(ctx context.Context, run *
 // handlerFor returns who does the task. Its error is for the run's message.
 func (e *Executor) handlerFor(t *job.Task) (Handler, error) {
 	kind := t.Kind()
-	if kind != kindHandler {
+	if kind != job.KindHandler {
 		if h := e.runners[kind]; h != nil {
 			return h, nil
 		}
-		if len(e.handlers) == 0 {
-			return nil, fmt.Errorf("this executor does not run %s tasks; it has nothing registered", kind)
-		}
-		return nil, fmt.Errorf("this executor does not run %s tasks; it runs the handlers %s", kind, strings.Join(e.handlerNames(), ", "))
+		return nil, fmt.Errorf("this executor does not run %s tasks; it runs %s", kind, listed(e.kinds()))
 	}
 	if h := e.handlers[t.Handler]; h != nil {
 		return h, nil
 	}
-	has := e.handlerNames()
-	if len(has) == 0 {
-		has = []string{"none"}
+	return nil, fmt.Errorf("no handler %q is registered with this executor; registered: %s", t.Handler, listed(e.handlerNames()))
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
 	}
-	return nil, fmt.Errorf("no handler %q is registered with this executor; registered: %s", t.Handler, strings.Join(has, ", "))
+	return strings.Join(names, ", ")
 }

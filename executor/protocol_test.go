@@ -74,6 +74,7 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 		}{}
 	})
 	same("instance", func() any { return &bus.Instance{} })
+	same("http", func() any { return &job.HTTP{} })
 	same("pull", func() any {
 		return &struct {
 			Batch     int           `json:"batch"`
@@ -114,6 +115,12 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}
 	if err := all.SetupGroup(t.Context(), "billing"); err != nil {
 		t.Fatal(err)
+	}
+	script := &job.Script{Language: "shell", Source: "true"}
+	for _, name := range []job.Name{"billing/a", "other/a"} {
+		if _, _, err := all.PutJob(t.Context(), job.Job{Job: name, Task: job.Task{Script: script}}.WithDefaults(), bus.Edit{At: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	seen, err := all.NC.SubscribeSync("*.*.*")
 	if err != nil {
@@ -157,6 +164,9 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if end := witness.finished(); end.RunID != id || end.Status != job.StatusCancelled {
 		t.Errorf("run %s ended as %s", end.RunID, end.Status)
 	}
+	if got, err := own.Script(t.Context(), "billing", job.DigestOf("true")); err != nil || got != "true" {
+		t.Errorf("script %q, %v", got, err)
+	}
 	stop()
 	if err := <-over; err != nil {
 		t.Error(err)
@@ -190,4 +200,6 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	forbidden("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-other")
 	forbidden("$KV.INST.other.x")
 	forbidden("exec.billing.all.kill")
+	forbidden("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.other." + job.DigestOf("true"))
+	forbidden("$KV.SCRIPT.billing." + job.DigestOf("true"))
 }

@@ -91,6 +91,12 @@ func (r *Run) FireTime() time.Time { return r.trigger.FireTime }
 // decoded ones.
 func (r *Run) Params() json.RawMessage { return r.trigger.Params }
 
+// Script returns the text of a script task, fetched from the bus by its digest. The
+// error is [job.ErrNotFound] when the group has no such script.
+func (r *Run) Script(ctx context.Context) (string, error) {
+	return r.log.e.conn.Script(ctx, r.trigger.Job.Group(), r.trigger.Task.Script.Digest)
+}
+
 // Log returns a logger whose records become lines of the run's log.
 func (r *Run) Log() *slog.Logger { return slog.New(newLogHandler(&r.log)) }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 // Bounds of a job document.
 const (
 	MaxDocument    = 256 << 10 // bytes of JSON
-	MaxShell       = 64 << 10  // bytes of a shell script
+	MaxShell       = 64 << 10  // bytes of a shell task's script, of a standard input, of a body
 	MaxParams      = 64 << 10  // bytes of JSON parameters
 	MaxDescription = 4 << 10   // bytes
 	MaxTimeout     = 30 * 24 * time.Hour
@@ -35,35 +34,6 @@ type Job struct {
 	Task    Task     `json:"task"`
 	// Params is any JSON value; handlers and scripts receive it.
 	Params json.RawMessage `json:"params,omitempty"`
-}
-
-// Task is what a run does. Exactly one of Handler, Shell and Command is set.
-type Task struct {
-	// Handler names a function that an executor of the group has registered.
-	Handler string `json:"handler,omitempty"`
-	// Shell is a script for /bin/sh.
-	Shell string `json:"shell,omitempty"`
-	// Command is a program and its arguments; no shell sees them.
-	Command []string `json:"command,omitempty"`
-	// Dir is the working directory of Shell and Command. Empty is a new, empty
-	// directory for each run, removed afterwards.
-	Dir string `json:"dir,omitempty"`
-	// Env adds to the executor's environment of Shell and Command.
-	Env map[string]string `json:"env,omitempty"`
-	// Stdin is what Shell and Command read from their standard input.
-	Stdin string `json:"stdin,omitempty"`
-}
-
-// Kind returns "handler", "shell" or "command".
-func (t Task) Kind() string {
-	switch {
-	case t.Handler != "":
-		return "handler"
-	case t.Shell != "":
-		return "shell"
-	default:
-		return "command"
-	}
 }
 
 // Delivery says what happens to a run whose executor vanished while it ran.
@@ -198,46 +168,4 @@ func (j Job) Validate() error {
 		errs = append(errs, invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
 	}
 	return errors.Join(errs...)
-}
-
-func (t Task) validate() []error {
-	var errs []error
-	kinds := 0
-	for _, set := range []bool{t.Handler != "", t.Shell != "", len(t.Command) > 0} {
-		if set {
-			kinds++
-		}
-	}
-	if kinds != 1 {
-		errs = append(errs, invalid("task", "must have exactly one of handler, shell and command"))
-	}
-	if len(t.Handler) > 255 {
-		errs = append(errs, invalid("task.handler", "is longer than 255 characters"))
-	}
-	if len(t.Shell) > MaxShell {
-		errs = append(errs, invalid("task.shell", "has %d bytes; at most %d travel with a trigger: keep a longer script in a file of the executor's", len(t.Shell), MaxShell))
-	}
-	for i, arg := range t.Command {
-		if i == 0 && arg == "" {
-			errs = append(errs, invalid("task.command[0]", "is empty; it must name a program"))
-		}
-		if strings.ContainsRune(arg, 0) {
-			errs = append(errs, invalid(fmt.Sprintf("task.command[%d]", i), "has a NUL byte"))
-		}
-	}
-	if strings.ContainsRune(t.Shell, 0) {
-		errs = append(errs, invalid("task.shell", "has a NUL byte"))
-	}
-	if len(t.Stdin) > MaxShell {
-		errs = append(errs, invalid("task.stdin", "has %d bytes; at most %d travel with a trigger", len(t.Stdin), MaxShell))
-	}
-	for k, v := range t.Env {
-		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
-			errs = append(errs, invalid("task.env", "%q must be a name without '=' and a value without NUL", clip(k)))
-		}
-	}
-	if t.Handler != "" && (t.Dir != "" || len(t.Env) > 0 || t.Stdin != "") {
-		errs = append(errs, invalid("task", "has dir, env or stdin, which a handler does not use; pass params"))
-	}
-	return errs
 }

@@ -202,6 +202,10 @@ type GroupList struct {
 	Items []Group `json:"items"`
 }
 
+// HTTPTask A request. url, headers, body and auth may contain ${NAME}: a variable of the run
+// such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
+type HTTPTask = job.HTTP
+
 // Health defines model for Health.
 type Health struct {
 	Checks []Check      `json:"checks"`
@@ -447,6 +451,9 @@ type RunRequest struct {
 // set; a job with none of them runs only when somebody asks.
 type Schedule = job.Schedule
 
+// ScriptTask A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set.
+type ScriptTask = job.Script
+
 // ServerVersion defines model for ServerVersion.
 type ServerVersion struct {
 	Go      string `json:"go"`
@@ -459,7 +466,7 @@ type Status = job.Status
 // StatusCounts How many fires have each status; those that none has are left out.
 type StatusCounts = map[job.Status]int
 
-// Task What a run does. Exactly one of handler, shell and command is set.
+// Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task
 
 // VersionList defines model for VersionList.
