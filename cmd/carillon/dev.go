@@ -17,7 +17,6 @@ import (
 	"carillon/bus"
 	"carillon/bus/embedded"
 	"carillon/executor"
-	"carillon/executor/shell"
 	"carillon/internal/manifest"
 	"carillon/job"
 )
@@ -30,6 +29,7 @@ var samples string
 
 type devOptions struct {
 	nodeConfig
+	runnerOptions
 	data, nats, logLevel string
 	slots                int
 	noSamples            bool
@@ -54,7 +54,8 @@ func newDevCommand() *cobra.Command {
 	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
 	f.IntVar(&o.slots, "slots", 32, "how many runs the executor does at once")
 	f.BoolVar(&o.noSamples, "no-samples", false, "save no sample jobs")
-	o.flags(f)
+	o.nodeConfig.flags(f)
+	o.runnerOptions.flags(f)
 	return cmd
 }
 
@@ -160,8 +161,7 @@ func devExecutor(conn *bus.Conn, o devOptions, log *slog.Logger) (*executor.Exec
 	if err != nil {
 		return nil, err
 	}
-	shell.Register(e, shell.Config{KillAfter: time.Second})
-	return e, nil
+	return e, o.register(e, time.Second)
 }
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.

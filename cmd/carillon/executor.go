@@ -7,12 +7,12 @@ import (
 
 	"carillon/bus"
 	"carillon/executor"
-	"carillon/executor/shell"
 	"carillon/job"
 )
 
 type executorOptions struct {
 	natsOptions
+	runnerOptions
 	group, instance     string
 	slots               int
 	grace               time.Duration
@@ -23,16 +23,21 @@ func newExecutorCommand() *cobra.Command {
 	var o executorOptions
 	cmd := &cobra.Command{
 		Use:   "executor --group GROUP",
-		Short: "Run an executor that does the shell and command jobs of a group",
-		Long: "Run the stock executor for a group: it runs shell and command jobs as child processes, each in a process group of\n" +
-			"its own, and sends every line they print to the log store. Stopped, it takes no more work, lets its runs end for\n" +
-			"as long as --grace, and gives back the rest for another instance to run.",
-		Example: "  carillon executor --group billing --nats nats://n1:4222 --creds billing.creds --slots 8",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
+		Short: "Run an executor that does the jobs of a group, all but those for handlers",
+		Long: "Run the stock executor for a group: it runs shell, command and script jobs as child processes, each in a process\n" +
+			"group of its own, sends the requests of http jobs, and sends every line of output to the log store. Stopped, it\n" +
+			"takes no more work, lets its runs end for as long as --grace, and gives back the rest for another instance to run.\n\n" +
+			"Whoever may save a job of the group can run programs as this process's user: --allow keeps it to less. Scripts in\n" +
+			"starlark can neither read files nor start programs. Requests go to public addresses only, unless --http-allow has\n" +
+			"more.",
+		Example: "  carillon executor --group billing --nats nats://n1:4222 --creds billing.creds --slots 8\n" +
+			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
 	}
 	f := cmd.Flags()
-	o.flags(f)
+	o.natsOptions.flags(f)
+	o.runnerOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
@@ -65,7 +70,9 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err != nil {
 		return err
 	}
-	shell.Register(e, shell.Config{})
+	if err := o.register(e, 0); err != nil {
+		return err
+	}
 	log.Info("executor started", "executor_group", o.group, "slots", o.slots)
 	return e.Run(cmd.Context())
 }

@@ -1,5 +1,5 @@
 // Command carillon is the whole system in one binary: the servers, the executor for
-// shell and command jobs, and the client with which people and scripts use them.
+// jobs that need no program of your own, and the client with which people and scripts use them.
 //
 // Each command is a file: dev.go, server.go, executor.go and bench.go run something,
 // next.go computes, and the others ask a server over its HTTP API (remote.go).
@@ -31,6 +31,7 @@ func main() {
 		newDeleteCommand(),
 		newNextCommand(),
 		newImportCommand(),
+		newStarlarkCommand(),
 	)
 	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

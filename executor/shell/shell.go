@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,41 +23,60 @@ type Config struct {
 	// TempDir is where the fresh directories of runs are made. Defaults to the system's
 	// place for temporary files.
 	TempDir string
+	// Kinds lists which of shell, command and script to run. Defaults to all three.
+	Kinds []string
+	// Languages lists which of [job.Languages] scripts may be in. Defaults to all.
+	Languages []string
+	// Starlark is the command line of a program that runs a Starlark script, whose path
+	// and arguments follow, such as "carillon starlark". Defaults to none: such scripts
+	// are not run.
+	Starlark []string
 }
 
-// Register makes e run shell and command tasks.
-func Register(e *executor.Executor, cfg Config) {
-	if cfg.KillAfter <= 0 {
-		cfg.KillAfter = 5 * time.Second
+func (c Config) withDefaults() Config {
+	if c.KillAfter <= 0 {
+		c.KillAfter = 5 * time.Second
 	}
-	r := &runner{cfg}
-	e.HandleKind("shell", r)
-	e.HandleKind("command", r)
+	if c.Kinds == nil {
+		c.Kinds = []string{job.KindShell, job.KindCommand, job.KindScript}
+	}
+	if c.Languages == nil {
+		c.Languages = job.Languages
+	}
+	return c
 }
 
-// runner is the [executor.Handler] of both kinds.
+// Register makes e run shell, command and script tasks.
+func Register(e *executor.Executor, cfg Config) {
+	cfg = cfg.withDefaults()
+	r := &runner{cfg: cfg}
+	for _, kind := range cfg.Kinds {
+		e.HandleKind(kind, r)
+	}
+}
+
+// runner is the [executor.Handler] of all three kinds.
 type runner struct {
-	cfg Config
+	cfg     Config
+	scripts scripts
 }
 
 // Handle runs the task of run and waits until all of its processes have ended.
 func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
-	dir, remove, err := r.directory(ctx, run)
+	dir, err := r.makeDirectories(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	defer remove()
-
-	task := &run.Trigger().Task
-	argv := task.Command
-	if task.Kind() == "shell" {
-		// The job's name is $0, with which the shell begins its own complaints.
-		argv = []string{"/bin/sh", "-c", task.Shell, string(run.Job())}
+	defer dir.remove(ctx, run)
+	argv, err := r.commandLine(ctx, run, dir)
+	if err != nil {
+		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // running what the job says is the purpose
-	cmd.Dir = dir
-	cmd.Env = environment(run)
+	cmd.Dir = dir.work
+	cmd.Env = r.environment(run, dir)
 	cmd.Stdout, cmd.Stderr = run.Stdout(), run.Stderr()
+	task := &run.Trigger().Task
 	if task.Stdin != "" {
 		cmd.Stdin = strings.NewReader(task.Stdin)
 	}
@@ -69,11 +87,28 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	cmd.WaitDelay = r.cfg.KillAfter
 
 	if err := cmd.Start(); err != nil {
-		return nil, explainStart(argv[0], dir, err)
+		return nil, explainStart(argv[0], dir.work, err)
 	}
 	err = cmd.Wait()
 	killGroup(cmd.Process)
-	return nil, r.judge(ctx, run, cmd.ProcessState, err)
+	if err := r.judge(ctx, run, cmd.ProcessState, err); err != nil {
+		return nil, err
+	}
+	return dir.result()
+}
+
+// commandLine returns the program that does the run, and its arguments.
+func (r *runner) commandLine(ctx context.Context, run *executor.Run, dir *directories) ([]string, error) {
+	task := &run.Trigger().Task
+	switch task.Kind() {
+	case job.KindShell:
+		// The job's name is $0, with which the shell begins its own complaints.
+		return []string{"/bin/sh", "-c", task.Shell, string(run.Job())}, nil
+	case job.KindScript:
+		return r.scriptLine(ctx, run, dir)
+	default:
+		return task.Command, nil
+	}
 }
 
 // judge says whether the task succeeded, given what Wait returned.
@@ -98,48 +133,15 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, state *os.Process
 	return nil
 }
 
-// directory returns where the task runs, and what to call afterwards.
-func (r *runner) directory(ctx context.Context, run *executor.Run) (dir string, remove func(), err error) {
-	if dir = run.Trigger().Task.Dir; dir != "" {
-		switch stat, err := os.Stat(dir); {
-		case errors.Is(err, fs.ErrNotExist):
-			return "", nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q does not exist on this executor's machine", dir)}
-		case err != nil:
-			return "", nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q cannot be used: %v", dir, err)}
-		case !stat.IsDir():
-			return "", nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q is not a directory", dir)}
-		}
-		return dir, func() {}, nil
+// environment returns the executor's environment and what is known of the run. The last
+// of two with the same name counts. A Starlark script gets the latter only: it sees all
+// of its environment, and no more of the machine.
+func (r *runner) environment(run *executor.Run, dir *directories) []string {
+	var env []string
+	if s := run.Trigger().Task.Script; s == nil || s.Language != starlark {
+		env = os.Environ()
 	}
-	dir, err = os.MkdirTemp(r.cfg.TempDir, "carillon-run-")
-	if err != nil {
-		return "", nil, fmt.Errorf("make a directory for the run: %w", err)
-	}
-	return dir, func() {
-		if err := os.RemoveAll(dir); err != nil {
-			run.Log().WarnContext(ctx, "the run's directory could not be removed", "error", err)
-		}
-	}, nil
-}
-
-// environment returns the executor's environment, the task's, and what is known of
-// the run. The last of two with the same name counts.
-func environment(run *executor.Run) []string {
-	t := run.Trigger()
-	env := os.Environ()
-	for k, v := range t.Task.Env {
-		env = append(env, k+"="+v)
-	}
-	return append(env,
-		"CARILLON_RUN_ID="+string(t.RunID),
-		"CARILLON_JOB="+string(t.Job),
-		"CARILLON_VERSION="+strconv.Itoa(t.Version),
-		"CARILLON_CAUSE="+string(t.Cause),
-		"CARILLON_FIRE_TIME="+t.FireTime.UTC().Format("2006-01-02T15:04:05.000Z"),
-		"CARILLON_ATTEMPT="+strconv.Itoa(t.Attempt),
-		"CARILLON_DELIVERY="+strconv.Itoa(run.Delivered()),
-		"CARILLON_PARAMS="+string(t.Params),
-	)
+	return append(append(env, run.Environ()...), resultVariable+"="+dir.resultFile())
 }
 
 // explainStart says why a program did not start.

@@ -1,0 +1,93 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"carillon/bus"
+	"carillon/executor"
+	"carillon/job"
+)
+
+// resultVariable names the file into which a task may write its run's result.
+const resultVariable = "CARILLON_RESULT_FILE"
+
+// directories are where a run lives on this machine.
+type directories struct {
+	own  string // made for the run, and removed with it
+	work string // where the task runs: within own, unless the job says otherwise
+}
+
+// makeDirectories makes what the run needs.
+func (r *runner) makeDirectories(ctx context.Context, run *executor.Run) (*directories, error) {
+	given := run.Trigger().Task.Dir
+	if given != "" {
+		switch stat, err := os.Stat(given); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q does not exist on this executor's machine", given)}
+		case err != nil:
+			return nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q cannot be used: %v", given, err)}
+		case !stat.IsDir():
+			return nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q is not a directory", given)}
+		}
+	}
+	own, err := os.MkdirTemp(r.cfg.TempDir, "carillon-run-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the run: %w", err)
+	}
+	d := &directories{own: own, work: given}
+	if given == "" {
+		d.work = filepath.Join(own, "work")
+		if err := os.Mkdir(d.work, 0o700); err != nil {
+			d.remove(ctx, run)
+			return nil, fmt.Errorf("make a directory for the run: %w", err)
+		}
+	}
+	return d, nil
+}
+
+// remove removes what was made.
+func (d *directories) remove(ctx context.Context, run *executor.Run) {
+	if err := os.RemoveAll(d.own); err != nil {
+		run.Log().WarnContext(ctx, "the run's directory could not be removed", "error", err)
+	}
+}
+
+func (d *directories) resultFile() string { return filepath.Join(d.own, "result") }
+
+// result returns what the task has written as its result: JSON, or text. The error says
+// that it is none: a run whose result others wait for has not succeeded without it.
+func (d *directories) result() (any, error) {
+	stat, err := os.Lstat(d.resultFile())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+	case !stat.Mode().IsRegular(): // reading a pipe could take for ever
+		return nil, fmt.Errorf("read %s: it is not a plain file any more", resultVariable)
+	case stat.Size() > bus.MaxResult:
+		return nil, fmt.Errorf("read %s: it has %d bytes, and a result at most %d", resultVariable, stat.Size(), bus.MaxResult)
+	}
+	file, err := os.Open(d.resultFile())
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, bus.MaxResult))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+	case len(data) == 0:
+		return nil, nil
+	case json.Valid(data):
+		return json.RawMessage(data), nil
+	}
+	return string(data), nil
+}
