@@ -111,6 +111,10 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
+		{Bucket: BucketAccess, Description: "users, API tokens and invitations", Replicas: a.Replicas},
+		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
+		// key that was written again since, when the age of its first version is over.
+		{Bucket: BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 	}
 }

@@ -132,6 +132,12 @@ func (c *Conn) WatchInstances(ctx context.Context) (jetstream.KeyWatcher, error)
 	return c.watchAll(ctx, BucketInst)
 }
 
+// WatchAccess follows what package auth keeps: what there is, a nil entry, then every
+// change. Bucket is [BucketAccess] or [BucketSession].
+func (c *Conn) WatchAccess(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
+	return c.watchAll(ctx, bucket)
+}
+
 func (c *Conn) watchAll(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
 	return c.watch(ctx, bucket, []string{">"}, false)
 }

@@ -154,6 +154,10 @@ func (e Edit) check(was *JobEntry) error {
 	return nil
 }
 
+// LostRace reports whether a conditional write was refused because somebody else had
+// written the key.
+func LostRace(err error) bool { return errors.Is(err, jetstream.ErrKeyExists) || isWrongLast(err) }
+
 func isWrongLast(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)

@@ -21,6 +21,8 @@ const (
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
+	BucketAccess   = "ACCESS"   // what package auth keeps of users, tokens and invitations
+	BucketSession  = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed
 )
 
 // SubjectTrigger returns where triggers of a shard for a group go when whichever

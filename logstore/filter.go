@@ -23,7 +23,8 @@ const (
 // RunFilter selects runs. Each field that is set must hold; the zero filter is all.
 type RunFilter struct {
 	Jobs     []job.Name
-	Group    string // executor group
+	Group    string   // executor group
+	Groups   []string // one of these executor groups; nil is any
 	Statuses []job.Status
 	Causes   []job.Cause
 	Instance string
@@ -43,6 +44,11 @@ func (f *RunFilter) Validate() error {
 	}
 	if f.Group != "" {
 		if err := job.CheckSlug("group", f.Group); err != nil {
+			return err
+		}
+	}
+	for _, g := range f.Groups {
+		if err := job.CheckSlug("groups", g); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -81,6 +82,30 @@ func (e PutJobResultResult) Valid() bool {
 	}
 }
 
+// Defines values for UserItemSignsIn.
+const (
+	UserItemSignsInNever    UserItemSignsIn = "never"
+	UserItemSignsInOidc     UserItemSignsIn = "oidc"
+	UserItemSignsInPassword UserItemSignsIn = "password"
+)
+
+// Valid indicates whether the value is a known member of the UserItemSignsIn enum.
+func (e UserItemSignsIn) Valid() bool {
+	switch e {
+	case UserItemSignsInNever:
+		return true
+	case UserItemSignsInOidc:
+		return true
+	case UserItemSignsInPassword:
+		return true
+	default:
+		return false
+	}
+}
+
+// Access defines model for Access.
+type Access = auth.Access
+
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
@@ -97,6 +122,23 @@ type CalendarList struct {
 
 // CalendarVersion defines model for CalendarVersion.
 type CalendarVersion = job.CalendarVersion
+
+// Can The executor groups in which one can do something; `*` alone is everywhere
+type Can struct {
+	// Admin Everywhere: users, tokens of others
+	Admin []string `json:"admin"`
+
+	// Edit Save and delete jobs; everywhere: calendars too
+	Edit []string `json:"edit"`
+	Logs []string `json:"logs"`
+
+	// Operate Run, cancel, pause, resume
+	Operate []string `json:"operate"`
+	Params  []string `json:"params"`
+	Scripts []string `json:"scripts"`
+	Secrets []string `json:"secrets"`
+	View    []string `json:"view"`
+}
 
 // CancelAccepted defines model for CancelAccepted.
 type CancelAccepted struct {
@@ -185,6 +227,9 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
+// Grant The right to see something of a job that one can see: what runs print; what they are given; scripts and commands; values of the task's environment
+type Grant = auth.Grant
+
 // Group defines model for Group.
 type Group struct {
 	ExecutorGroup string     `json:"executor_group"`
@@ -229,6 +274,38 @@ type HostLoad = bus.HostLoad
 
 // Instance defines model for Instance.
 type Instance = bus.Instance
+
+// Invitation defines model for Invitation.
+type Invitation struct {
+	// Administrator It creates the first administrator, who chooses a name too
+	Administrator bool      `json:"administrator"`
+	ExpiresAt     time.Time `json:"expires_at"`
+
+	// User Whose password it sets
+	User string `json:"user,omitempty"`
+}
+
+// InvitationAccept defines model for InvitationAccept.
+type InvitationAccept struct {
+	Invitation string `json:"invitation"`
+
+	// Password At least 12 characters
+	Password string `json:"password"`
+
+	// User The first administrator's name; else it may be left out
+	User string `json:"user,omitempty"`
+}
+
+// InvitationLink defines model for InvitationLink.
+type InvitationLink struct {
+	ExpiresAt time.Time `json:"expires_at"`
+	Link      string    `json:"link"`
+}
+
+// InvitationSecret defines model for InvitationSecret.
+type InvitationSecret struct {
+	Invitation string `json:"invitation"`
+}
 
 // Job What to run and when.
 type Job = job.Job
@@ -300,8 +377,31 @@ type LogPage struct {
 	RunID   job.RunID `json:"run_id"`
 }
 
+// Me defines model for Me.
+type Me struct {
+	Access []Access `json:"access"`
+
+	// Can The executor groups in which one can do something; `*` alone is everywhere
+	Can         Can    `json:"can"`
+	DisplayName string `json:"display_name,omitempty"`
+
+	// HasPassword And so can change it
+	HasPassword bool `json:"has_password,omitempty"`
+
+	// How local: on the machine of a `carillon dev`
+	How  auth.How `json:"how"`
+	User string   `json:"user"`
+}
+
 // Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
 type Misfire = job.Misfire
+
+// NewToken defines model for NewToken.
+type NewToken struct {
+	// Secret What goes after `Authorization: Bearer`
+	Secret string `json:"secret"`
+	Token  Token  `json:"token"`
+}
 
 // Node defines model for Node.
 type Node struct {
@@ -328,6 +428,14 @@ type NodeList struct {
 type Note struct {
 	// Note Why
 	Note string `json:"note,omitempty"`
+}
+
+// PasswordChange defines model for PasswordChange.
+type PasswordChange struct {
+	Current string `json:"current"`
+
+	// Password At least 12 characters
+	Password string `json:"password"`
 }
 
 // Preview defines model for Preview.
@@ -398,6 +506,9 @@ type PutJobResult struct {
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
 
+// Role Each may all that the one before it may. An admin everywhere manages users and tokens.
+type Role = auth.Role
+
 // Run One attempt of a run, or several fires with one fate.
 type Run = logstore.Run
 
@@ -460,6 +571,46 @@ type ServerVersion struct {
 	Version string `json:"version"`
 }
 
+// Session defines model for Session.
+type Session struct {
+	Address   string    `json:"address,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current It is that of this request
+	Current bool `json:"current"`
+
+	// ExpiresAt At the latest: it ends after 12 hours without use
+	ExpiresAt time.Time `json:"expires_at"`
+	ID        string    `json:"id"`
+
+	// SeenAt Of its last use, within some minutes
+	SeenAt    time.Time `json:"seen_at"`
+	UserAgent string    `json:"user_agent,omitempty"`
+}
+
+// SessionList defines model for SessionList.
+type SessionList struct {
+	Items []Session `json:"items"`
+}
+
+// SignInRequest defines model for SignInRequest.
+type SignInRequest struct {
+	Password string `json:"password"`
+	User     string `json:"user"`
+}
+
+// SignInWays defines model for SignInWays.
+type SignInWays struct {
+	// Local Nobody needs to sign in: this is `carillon dev`, asked from its own machine
+	Local bool `json:"local"`
+
+	// NeedsAdministrator There is no administrator yet; the link to create one is in the server's log
+	NeedsAdministrator bool `json:"needs_administrator"`
+
+	// Password With user name and password
+	Password bool `json:"password"`
+}
+
 // Status defines model for Status.
 type Status = job.Status
 
@@ -468,6 +619,70 @@ type StatusCounts = map[job.Status]int
 
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task
+
+// Token defines model for Token.
+type Token struct {
+	Access    []Access  `json:"access"`
+	CreatedAt time.Time `json:"created_at"`
+	Expired   bool      `json:"expired"`
+	ExpiresAt time.Time `json:"expires_at"`
+	ID        string    `json:"id"`
+
+	// Name What it is for
+	Name string `json:"name"`
+	User string `json:"user"`
+}
+
+// TokenList defines model for TokenList.
+type TokenList struct {
+	Items []Token `json:"items"`
+}
+
+// TokenRequest defines model for TokenRequest.
+type TokenRequest struct {
+	// Access Defaults to all that its user may
+	Access []Access `json:"access,omitempty"`
+
+	// ExpiresIn At most 366d
+	ExpiresIn job.Duration `json:"expires_in,omitempty"`
+
+	// Name What it is for
+	Name string `json:"name"`
+
+	// User Whose. Defaults to one's own
+	User string `json:"user,omitempty"`
+}
+
+// UserEdit defines model for UserEdit.
+type UserEdit struct {
+	Access      []Access `json:"access"`
+	Disabled    bool     `json:"disabled,omitempty"`
+	DisplayName string   `json:"display_name,omitempty"`
+}
+
+// UserItem defines model for UserItem.
+type UserItem struct {
+	Access      []Access  `json:"access"`
+	CreatedAt   time.Time `json:"created_at"`
+	Disabled    bool      `json:"disabled"`
+	DisplayName string    `json:"display_name,omitempty"`
+
+	// Revision What the ETag says
+	Revision uint64 `json:"revision"`
+
+	// SignsIn never: no password has been chosen yet, or it is a program
+	SignsIn   UserItemSignsIn `json:"signs_in"`
+	UpdatedAt time.Time       `json:"updated_at"`
+	User      string          `json:"user"`
+}
+
+// UserItemSignsIn never: no password has been chosen yet, or it is a program
+type UserItemSignsIn string
+
+// UserList defines model for UserList.
+type UserList struct {
+	Items []UserItem `json:"items"`
+}
 
 // VersionList defines model for VersionList.
 type VersionList struct {
@@ -498,12 +713,15 @@ type RunID = string
 // User defines model for User.
 type User = string
 
+// UserName defines model for UserName.
+type UserName = string
+
 // DeleteCalendarParams defines parameters for DeleteCalendar.
 type DeleteCalendarParams struct {
 	// IfMatch The ETag that the thing must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -515,7 +733,7 @@ type PutCalendarParams struct {
 	// IfNoneMatch `*`: there must be none
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -560,7 +778,7 @@ type CountFiresParams struct {
 
 // SetHoldParams defines parameters for SetHold.
 type SetHoldParams struct {
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -596,7 +814,7 @@ type DeleteJobParams struct {
 	// IfMatch The ETag that the thing must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -620,7 +838,7 @@ type PutJobParams struct {
 	// IfNoneMatch `*`: there must be none
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -629,7 +847,7 @@ type PauseJobParams struct {
 	// IfMatch The ETag that the thing must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -645,13 +863,13 @@ type ResumeJobParams struct {
 	// IfMatch The ETag that the thing must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -704,7 +922,7 @@ type CountRunsParams struct {
 
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
-	// CarillonUser Who is acting. Recorded as given; there is no sign-in yet
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -724,11 +942,38 @@ type GetLogsParams struct {
 	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// User Whose. Defaults to one's own; `*` is everybody's
+	User string `form:"user,omitempty" json:"user,omitempty"`
+}
+
+// DeleteUserParams defines parameters for DeleteUser.
+type DeleteUserParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutUserParams defines parameters for PutUser.
+type PutUserParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: there must be none
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
+
+// AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
+type AcceptInvitationJSONRequestBody = InvitationAccept
+
+// ReadInvitationJSONRequestBody defines body for ReadInvitation for application/json ContentType.
+type ReadInvitationJSONRequestBody = InvitationSecret
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job
@@ -742,11 +987,23 @@ type ResumeJobJSONRequestBody = Note
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
 type RunJobJSONRequestBody = RunRequest
 
+// SetMyPasswordJSONRequestBody defines body for SetMyPassword for application/json ContentType.
+type SetMyPasswordJSONRequestBody = PasswordChange
+
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// SignInJSONRequestBody defines body for SignIn for application/json ContentType.
+type SignInJSONRequestBody = SignInRequest
+
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = TokenRequest
+
+// PutUserJSONRequestBody defines body for PutUser for application/json ContentType.
+type PutUserJSONRequestBody = UserEdit
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -777,6 +1034,12 @@ type ServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(c *fiber.Ctx, params SetHoldParams) error
+	// AcceptInvitation Use a one-time link to choose a password, and sign in
+	// (POST /api/v1/invitations/accept)
+	AcceptInvitation(c *fiber.Ctx) error
+	// ReadInvitation What a one-time link is for
+	// (POST /api/v1/invitations/read)
+	ReadInvitation(c *fiber.Ctx) error
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(c *fiber.Ctx, params ListJobsParams) error
@@ -804,6 +1067,18 @@ type ServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
+	// GetMe Who is signed in, and what they may do
+	// (GET /api/v1/me)
+	GetMe(c *fiber.Ctx) error
+	// SetMyPassword Change one's own password
+	// (PUT /api/v1/me/password)
+	SetMyPassword(c *fiber.Ctx) error
+	// ListMySessions One's own sessions, the one used last first
+	// (GET /api/v1/me/sessions)
+	ListMySessions(c *fiber.Ctx) error
+	// EndMySession End one of one's own sessions
+	// (DELETE /api/v1/me/sessions/{session})
+	EndMySession(c *fiber.Ctx, session string) error
 	// ListNodes The scheduler nodes that are alive, and the shards each owns
 	// (GET /api/v1/nodes)
 	ListNodes(c *fiber.Ctx) error
@@ -825,6 +1100,45 @@ type ServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
+	// GetSignIn How one can sign in
+	// (GET /api/v1/sign-in)
+	GetSignIn(c *fiber.Ctx) error
+	// SignIn Sign in with a user name and a password
+	// (POST /api/v1/sign-in)
+	SignIn(c *fiber.Ctx) error
+	// SignOut End the session of the cookie
+	// (POST /api/v1/sign-out)
+	SignOut(c *fiber.Ctx) error
+	// ListTokens One's own API tokens; an administrator sees those of others too
+	// (GET /api/v1/tokens)
+	ListTokens(c *fiber.Ctx, params ListTokensParams) error
+	// CreateToken Make an API token
+	// (POST /api/v1/tokens)
+	CreateToken(c *fiber.Ctx) error
+	// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
+	// (DELETE /api/v1/tokens/{token})
+	RevokeToken(c *fiber.Ctx, token string) error
+	// ListUsers All users by name
+	// (GET /api/v1/users)
+	ListUsers(c *fiber.Ctx) error
+	// DeleteUser Delete a user, with its sessions and tokens
+	// (DELETE /api/v1/users/{user})
+	DeleteUser(c *fiber.Ctx, user UserName, params DeleteUserParams) error
+	// GetUser A user
+	// (GET /api/v1/users/{user})
+	GetUser(c *fiber.Ctx, user UserName) error
+	// PutUser Create a user without a password, or edit one
+	// (PUT /api/v1/users/{user})
+	PutUser(c *fiber.Ctx, user UserName, params PutUserParams) error
+	// InviteUser Make a one-time link by which a user chooses a password
+	// (POST /api/v1/users/{user}/invite)
+	InviteUser(c *fiber.Ctx, user UserName) error
+	// EndUserSessions End all sessions of a user
+	// (DELETE /api/v1/users/{user}/sessions)
+	EndUserSessions(c *fiber.Ctx, user UserName) error
+	// ListUserSessions A user's sessions, the one used last first
+	// (GET /api/v1/users/{user}/sessions)
+	ListUserSessions(c *fiber.Ctx, user UserName) error
 	// GetVersion The server's version
 	// (GET /api/v1/version)
 	GetVersion(c *fiber.Ctx) error
@@ -1248,6 +1562,42 @@ func (siw *ServerInterfaceWrapper) SetHold(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SetHold(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AcceptInvitation operation middleware
+func (siw *ServerInterfaceWrapper) AcceptInvitation(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AcceptInvitation(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadInvitation operation middleware
+func (siw *ServerInterfaceWrapper) ReadInvitation(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadInvitation(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1904,6 +2254,89 @@ func (siw *ServerInterfaceWrapper) ListJobVersions(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetMe operation middleware
+func (siw *ServerInterfaceWrapper) GetMe(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetMe(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SetMyPassword operation middleware
+func (siw *ServerInterfaceWrapper) SetMyPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SetMyPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListMySessions operation middleware
+func (siw *ServerInterfaceWrapper) ListMySessions(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListMySessions(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndMySession operation middleware
+func (siw *ServerInterfaceWrapper) EndMySession(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "session" -------------
+	var session string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "session", c.Params("session"), &session, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter session: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndMySession(c, session)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListNodes operation middleware
 func (siw *ServerInterfaceWrapper) ListNodes(c *fiber.Ctx) error {
 
@@ -2286,6 +2719,397 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetSignIn operation middleware
+func (siw *ServerInterfaceWrapper) GetSignIn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetSignIn(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SignIn operation middleware
+func (siw *ServerInterfaceWrapper) SignIn(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SignIn(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SignOut operation middleware
+func (siw *ServerInterfaceWrapper) SignOut(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SignOut(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListTokens operation middleware
+func (siw *ServerInterfaceWrapper) ListTokens(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", query, &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListTokens(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateToken operation middleware
+func (siw *ServerInterfaceWrapper) CreateToken(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateToken(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RevokeToken operation middleware
+func (siw *ServerInterfaceWrapper) RevokeToken(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "token" -------------
+	var token string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "token", c.Params("token"), &token, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter token: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RevokeToken(c, token)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListUsers operation middleware
+func (siw *ServerInterfaceWrapper) ListUsers(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListUsers(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteUser operation middleware
+func (siw *ServerInterfaceWrapper) DeleteUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteUserParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteUser(c, user, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetUser operation middleware
+func (siw *ServerInterfaceWrapper) GetUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetUser(c, user)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutUser operation middleware
+func (siw *ServerInterfaceWrapper) PutUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutUserParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutUser(c, user, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteUser operation middleware
+func (siw *ServerInterfaceWrapper) InviteUser(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteUser(c, user)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndUserSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndUserSessions(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndUserSessions(c, user)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListUserSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListUserSessions(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "user" -------------
+	var user UserName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "user", c.Params("user"), &user, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListUserSessions(c, user)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetVersion operation middleware
 func (siw *ServerInterfaceWrapper) GetVersion(c *fiber.Ctx) error {
 
@@ -2362,6 +3186,44 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	for _, m := range options.Middlewares {
 		router.Use(fiber.Handler(m))
 	}
+
+	router.Get(options.BaseURL+"/api/v1/sign-in", wrapper.GetSignIn)
+
+	router.Post(options.BaseURL+"/api/v1/sign-in", wrapper.SignIn)
+
+	router.Post(options.BaseURL+"/api/v1/sign-out", wrapper.SignOut)
+
+	router.Post(options.BaseURL+"/api/v1/invitations/read", wrapper.ReadInvitation)
+
+	router.Post(options.BaseURL+"/api/v1/invitations/accept", wrapper.AcceptInvitation)
+
+	router.Get(options.BaseURL+"/api/v1/me", wrapper.GetMe)
+
+	router.Put(options.BaseURL+"/api/v1/me/password", wrapper.SetMyPassword)
+
+	router.Get(options.BaseURL+"/api/v1/me/sessions", wrapper.ListMySessions)
+
+	router.Delete(options.BaseURL+"/api/v1/me/sessions/:session", wrapper.EndMySession)
+
+	router.Get(options.BaseURL+"/api/v1/users", wrapper.ListUsers)
+
+	router.Delete(options.BaseURL+"/api/v1/users/:user", wrapper.DeleteUser)
+
+	router.Get(options.BaseURL+"/api/v1/users/:user", wrapper.GetUser)
+
+	router.Put(options.BaseURL+"/api/v1/users/:user", wrapper.PutUser)
+
+	router.Post(options.BaseURL+"/api/v1/users/:user/invite", wrapper.InviteUser)
+
+	router.Delete(options.BaseURL+"/api/v1/users/:user/sessions", wrapper.EndUserSessions)
+
+	router.Get(options.BaseURL+"/api/v1/users/:user/sessions", wrapper.ListUserSessions)
+
+	router.Get(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
+
+	router.Post(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
+
+	router.Delete(options.BaseURL+"/api/v1/tokens/:token", wrapper.RevokeToken)
 
 	router.Get(options.BaseURL+"/api/v1/jobs", wrapper.ListJobs)
 
@@ -2700,6 +3562,72 @@ func (response SetHolddefaultApplicationProblemPlusJSONResponse) VisitSetHoldRes
 	return ctx.JSON(&response.Body)
 }
 
+type AcceptInvitationRequestObject struct {
+	Body *AcceptInvitationJSONRequestBody
+}
+
+type AcceptInvitationResponseObject interface {
+	VisitAcceptInvitationResponse(ctx *fiber.Ctx) error
+}
+
+type AcceptInvitation200ResponseHeaders struct {
+	SetCookie string
+}
+
+type AcceptInvitation200JSONResponse struct {
+	Body    Me
+	Headers AcceptInvitation200ResponseHeaders
+}
+
+func (response AcceptInvitation200JSONResponse) VisitAcceptInvitationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AcceptInvitationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AcceptInvitationdefaultApplicationProblemPlusJSONResponse) VisitAcceptInvitationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReadInvitationRequestObject struct {
+	Body *ReadInvitationJSONRequestBody
+}
+
+type ReadInvitationResponseObject interface {
+	VisitReadInvitationResponse(ctx *fiber.Ctx) error
+}
+
+type ReadInvitation200JSONResponse Invitation
+
+func (response ReadInvitation200JSONResponse) VisitReadInvitationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadInvitationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReadInvitationdefaultApplicationProblemPlusJSONResponse) VisitReadInvitationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListJobsRequestObject struct {
 	Params ListJobsParams
 }
@@ -3028,6 +3956,127 @@ func (response ListJobVersionsdefaultApplicationProblemPlusJSONResponse) VisitLi
 	return ctx.JSON(&response.Body)
 }
 
+type GetMeRequestObject struct {
+}
+
+type GetMeResponseObject interface {
+	VisitGetMeResponse(ctx *fiber.Ctx) error
+}
+
+type GetMe200JSONResponse Me
+
+func (response GetMe200JSONResponse) VisitGetMeResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SetMyPasswordRequestObject struct {
+	Body *SetMyPasswordJSONRequestBody
+}
+
+type SetMyPasswordResponseObject interface {
+	VisitSetMyPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type SetMyPassword200ResponseHeaders struct {
+	SetCookie string
+}
+
+type SetMyPassword200JSONResponse struct {
+	Body    Me
+	Headers SetMyPassword200ResponseHeaders
+}
+
+func (response SetMyPassword200JSONResponse) VisitSetMyPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SetMyPassworddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetMyPassworddefaultApplicationProblemPlusJSONResponse) VisitSetMyPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListMySessionsRequestObject struct {
+}
+
+type ListMySessionsResponseObject interface {
+	VisitListMySessionsResponse(ctx *fiber.Ctx) error
+}
+
+type ListMySessions200JSONResponse SessionList
+
+func (response ListMySessions200JSONResponse) VisitListMySessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListMySessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListMySessionsdefaultApplicationProblemPlusJSONResponse) VisitListMySessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type EndMySessionRequestObject struct {
+	Session string `json:"session"`
+}
+
+type EndMySessionResponseObject interface {
+	VisitEndMySessionResponse(ctx *fiber.Ctx) error
+}
+
+type EndMySession204Response struct {
+}
+
+func (response EndMySession204Response) VisitEndMySessionResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type EndMySessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndMySessiondefaultApplicationProblemPlusJSONResponse) VisitEndMySessionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListNodesRequestObject struct {
 }
 
@@ -3243,6 +4292,426 @@ func (response GetLogsdefaultApplicationProblemPlusJSONResponse) VisitGetLogsRes
 	return ctx.JSON(&response.Body)
 }
 
+type GetSignInRequestObject struct {
+}
+
+type GetSignInResponseObject interface {
+	VisitGetSignInResponse(ctx *fiber.Ctx) error
+}
+
+type GetSignIn200JSONResponse SignInWays
+
+func (response GetSignIn200JSONResponse) VisitGetSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetSignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSignIndefaultApplicationProblemPlusJSONResponse) VisitGetSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SignInRequestObject struct {
+	Body *SignInJSONRequestBody
+}
+
+type SignInResponseObject interface {
+	VisitSignInResponse(ctx *fiber.Ctx) error
+}
+
+type SignIn200ResponseHeaders struct {
+	SetCookie string
+}
+
+type SignIn200JSONResponse struct {
+	Body    Me
+	Headers SignIn200ResponseHeaders
+}
+
+func (response SignIn200JSONResponse) VisitSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SignOutRequestObject struct {
+}
+
+type SignOutResponseObject interface {
+	VisitSignOutResponse(ctx *fiber.Ctx) error
+}
+
+type SignOut204ResponseHeaders struct {
+	SetCookie string
+}
+
+type SignOut204Response struct {
+	Headers SignOut204ResponseHeaders
+}
+
+func (response SignOut204Response) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Status(204)
+	return nil
+}
+
+type SignOutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignOutdefaultApplicationProblemPlusJSONResponse) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListTokensRequestObject struct {
+	Params ListTokensParams
+}
+
+type ListTokensResponseObject interface {
+	VisitListTokensResponse(ctx *fiber.Ctx) error
+}
+
+type ListTokens200JSONResponse TokenList
+
+func (response ListTokens200JSONResponse) VisitListTokensResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListTokensdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListTokensdefaultApplicationProblemPlusJSONResponse) VisitListTokensResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateTokenRequestObject struct {
+	Body *CreateTokenJSONRequestBody
+}
+
+type CreateTokenResponseObject interface {
+	VisitCreateTokenResponse(ctx *fiber.Ctx) error
+}
+
+type CreateToken201JSONResponse NewToken
+
+func (response CreateToken201JSONResponse) VisitCreateTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type CreateTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreateTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RevokeTokenRequestObject struct {
+	Token string `json:"token"`
+}
+
+type RevokeTokenResponseObject interface {
+	VisitRevokeTokenResponse(ctx *fiber.Ctx) error
+}
+
+type RevokeToken204Response struct {
+}
+
+func (response RevokeToken204Response) VisitRevokeTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListUsersRequestObject struct {
+}
+
+type ListUsersResponseObject interface {
+	VisitListUsersResponse(ctx *fiber.Ctx) error
+}
+
+type ListUsers200JSONResponse UserList
+
+func (response ListUsers200JSONResponse) VisitListUsersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListUsersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListUsersdefaultApplicationProblemPlusJSONResponse) VisitListUsersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteUserRequestObject struct {
+	User   UserName `json:"user"`
+	Params DeleteUserParams
+}
+
+type DeleteUserResponseObject interface {
+	VisitDeleteUserResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteUser204Response struct {
+}
+
+func (response DeleteUser204Response) VisitDeleteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteUserdefaultApplicationProblemPlusJSONResponse) VisitDeleteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetUserRequestObject struct {
+	User UserName `json:"user"`
+}
+
+type GetUserResponseObject interface {
+	VisitGetUserResponse(ctx *fiber.Ctx) error
+}
+
+type GetUser200ResponseHeaders struct {
+	ETag string
+}
+
+type GetUser200JSONResponse struct {
+	Body    UserItem
+	Headers GetUser200ResponseHeaders
+}
+
+func (response GetUser200JSONResponse) VisitGetUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetUserdefaultApplicationProblemPlusJSONResponse) VisitGetUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutUserRequestObject struct {
+	User   UserName `json:"user"`
+	Params PutUserParams
+	Body   *PutUserJSONRequestBody
+}
+
+type PutUserResponseObject interface {
+	VisitPutUserResponse(ctx *fiber.Ctx) error
+}
+
+type PutUser200ResponseHeaders struct {
+	ETag string
+}
+
+type PutUser200JSONResponse struct {
+	Body    UserItem
+	Headers PutUser200ResponseHeaders
+}
+
+func (response PutUser200JSONResponse) VisitPutUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutUser201ResponseHeaders struct {
+	ETag string
+}
+
+type PutUser201JSONResponse struct {
+	Body    UserItem
+	Headers PutUser201ResponseHeaders
+}
+
+func (response PutUser201JSONResponse) VisitPutUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutUserdefaultApplicationProblemPlusJSONResponse) VisitPutUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type InviteUserRequestObject struct {
+	User UserName `json:"user"`
+}
+
+type InviteUserResponseObject interface {
+	VisitInviteUserResponse(ctx *fiber.Ctx) error
+}
+
+type InviteUser201JSONResponse InvitationLink
+
+func (response InviteUser201JSONResponse) VisitInviteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type InviteUserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response InviteUserdefaultApplicationProblemPlusJSONResponse) VisitInviteUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type EndUserSessionsRequestObject struct {
+	User UserName `json:"user"`
+}
+
+type EndUserSessionsResponseObject interface {
+	VisitEndUserSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type EndUserSessions204Response struct {
+}
+
+func (response EndUserSessions204Response) VisitEndUserSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type EndUserSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndUserSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndUserSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListUserSessionsRequestObject struct {
+	User UserName `json:"user"`
+}
+
+type ListUserSessionsResponseObject interface {
+	VisitListUserSessionsResponse(ctx *fiber.Ctx) error
+}
+
+type ListUserSessions200JSONResponse SessionList
+
+func (response ListUserSessions200JSONResponse) VisitListUserSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListUserSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListUserSessionsdefaultApplicationProblemPlusJSONResponse) VisitListUserSessionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetVersionRequestObject struct {
 }
 
@@ -3341,6 +4810,12 @@ type StrictServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(ctx context.Context, request SetHoldRequestObject) (SetHoldResponseObject, error)
+	// AcceptInvitation Use a one-time link to choose a password, and sign in
+	// (POST /api/v1/invitations/accept)
+	AcceptInvitation(ctx context.Context, request AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error)
+	// ReadInvitation What a one-time link is for
+	// (POST /api/v1/invitations/read)
+	ReadInvitation(ctx context.Context, request ReadInvitationRequestObject) (ReadInvitationResponseObject, error)
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(ctx context.Context, request ListJobsRequestObject) (ListJobsResponseObject, error)
@@ -3368,6 +4843,18 @@ type StrictServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
+	// GetMe Who is signed in, and what they may do
+	// (GET /api/v1/me)
+	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// SetMyPassword Change one's own password
+	// (PUT /api/v1/me/password)
+	SetMyPassword(ctx context.Context, request SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error)
+	// ListMySessions One's own sessions, the one used last first
+	// (GET /api/v1/me/sessions)
+	ListMySessions(ctx context.Context, request ListMySessionsRequestObject) (ListMySessionsResponseObject, error)
+	// EndMySession End one of one's own sessions
+	// (DELETE /api/v1/me/sessions/{session})
+	EndMySession(ctx context.Context, request EndMySessionRequestObject) (EndMySessionResponseObject, error)
 	// ListNodes The scheduler nodes that are alive, and the shards each owns
 	// (GET /api/v1/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -3389,6 +4876,45 @@ type StrictServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
+	// GetSignIn How one can sign in
+	// (GET /api/v1/sign-in)
+	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
+	// SignIn Sign in with a user name and a password
+	// (POST /api/v1/sign-in)
+	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
+	// SignOut End the session of the cookie
+	// (POST /api/v1/sign-out)
+	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// ListTokens One's own API tokens; an administrator sees those of others too
+	// (GET /api/v1/tokens)
+	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
+	// CreateToken Make an API token
+	// (POST /api/v1/tokens)
+	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
+	// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
+	// (DELETE /api/v1/tokens/{token})
+	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
+	// ListUsers All users by name
+	// (GET /api/v1/users)
+	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
+	// DeleteUser Delete a user, with its sessions and tokens
+	// (DELETE /api/v1/users/{user})
+	DeleteUser(ctx context.Context, request DeleteUserRequestObject) (DeleteUserResponseObject, error)
+	// GetUser A user
+	// (GET /api/v1/users/{user})
+	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
+	// PutUser Create a user without a password, or edit one
+	// (PUT /api/v1/users/{user})
+	PutUser(ctx context.Context, request PutUserRequestObject) (PutUserResponseObject, error)
+	// InviteUser Make a one-time link by which a user chooses a password
+	// (POST /api/v1/users/{user}/invite)
+	InviteUser(ctx context.Context, request InviteUserRequestObject) (InviteUserResponseObject, error)
+	// EndUserSessions End all sessions of a user
+	// (DELETE /api/v1/users/{user}/sessions)
+	EndUserSessions(ctx context.Context, request EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error)
+	// ListUserSessions A user's sessions, the one used last first
+	// (GET /api/v1/users/{user}/sessions)
+	ListUserSessions(ctx context.Context, request ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error)
 	// GetVersion The server's version
 	// (GET /api/v1/version)
 	GetVersion(ctx context.Context, request GetVersionRequestObject) (GetVersionResponseObject, error)
@@ -3677,6 +5203,84 @@ func (sh *strictHandler) SetHold(ctx *fiber.Ctx, params SetHoldParams) error {
 		return err
 	} else if validResponse, ok := response.(SetHoldResponseObject); ok {
 		if err := validResponse.VisitSetHoldResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AcceptInvitation operation middleware
+func (sh *strictHandler) AcceptInvitation(ctx *fiber.Ctx) error {
+	var request AcceptInvitationRequestObject
+
+	var body AcceptInvitationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AcceptInvitation(ctx.UserContext(), request.(AcceptInvitationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AcceptInvitation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AcceptInvitationResponseObject); ok {
+		if err := validResponse.VisitAcceptInvitationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadInvitation operation middleware
+func (sh *strictHandler) ReadInvitation(ctx *fiber.Ctx) error {
+	var request ReadInvitationRequestObject
+
+	var body ReadInvitationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadInvitation(ctx.UserContext(), request.(ReadInvitationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadInvitation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadInvitationResponseObject); ok {
+		if err := validResponse.VisitReadInvitationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -4008,6 +5612,122 @@ func (sh *strictHandler) ListJobVersions(ctx *fiber.Ctx, group GroupName, name J
 	return nil
 }
 
+// GetMe operation middleware
+func (sh *strictHandler) GetMe(ctx *fiber.Ctx) error {
+	var request GetMeRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMe(ctx.UserContext(), request.(GetMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetMeResponseObject); ok {
+		if err := validResponse.VisitGetMeResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SetMyPassword operation middleware
+func (sh *strictHandler) SetMyPassword(ctx *fiber.Ctx) error {
+	var request SetMyPasswordRequestObject
+
+	var body SetMyPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SetMyPassword(ctx.UserContext(), request.(SetMyPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetMyPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SetMyPasswordResponseObject); ok {
+		if err := validResponse.VisitSetMyPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListMySessions operation middleware
+func (sh *strictHandler) ListMySessions(ctx *fiber.Ctx) error {
+	var request ListMySessionsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMySessions(ctx.UserContext(), request.(ListMySessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMySessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListMySessionsResponseObject); ok {
+		if err := validResponse.VisitListMySessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndMySession operation middleware
+func (sh *strictHandler) EndMySession(ctx *fiber.Ctx, session string) error {
+	var request EndMySessionRequestObject
+
+	request.Session = session
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndMySession(ctx.UserContext(), request.(EndMySessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndMySession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndMySessionResponseObject); ok {
+		if err := validResponse.VisitEndMySessionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListNodes operation middleware
 func (sh *strictHandler) ListNodes(ctx *fiber.Ctx) error {
 	var request ListNodesRequestObject
@@ -4218,6 +5938,391 @@ func (sh *strictHandler) GetLogs(ctx *fiber.Ctx, runID RunID, params GetLogsPara
 		return err
 	} else if validResponse, ok := response.(GetLogsResponseObject); ok {
 		if err := validResponse.VisitGetLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSignIn operation middleware
+func (sh *strictHandler) GetSignIn(ctx *fiber.Ctx) error {
+	var request GetSignInRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSignIn(ctx.UserContext(), request.(GetSignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSignIn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSignInResponseObject); ok {
+		if err := validResponse.VisitGetSignInResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignIn operation middleware
+func (sh *strictHandler) SignIn(ctx *fiber.Ctx) error {
+	var request SignInRequestObject
+
+	var body SignInJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SignIn(ctx.UserContext(), request.(SignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignIn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignInResponseObject); ok {
+		if err := validResponse.VisitSignInResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignOut operation middleware
+func (sh *strictHandler) SignOut(ctx *fiber.Ctx) error {
+	var request SignOutRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SignOut(ctx.UserContext(), request.(SignOutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignOut")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignOutResponseObject); ok {
+		if err := validResponse.VisitSignOutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListTokens operation middleware
+func (sh *strictHandler) ListTokens(ctx *fiber.Ctx, params ListTokensParams) error {
+	var request ListTokensRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTokens(ctx.UserContext(), request.(ListTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTokens")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTokensResponseObject); ok {
+		if err := validResponse.VisitListTokensResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateToken operation middleware
+func (sh *strictHandler) CreateToken(ctx *fiber.Ctx) error {
+	var request CreateTokenRequestObject
+
+	var body CreateTokenJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateToken(ctx.UserContext(), request.(CreateTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateTokenResponseObject); ok {
+		if err := validResponse.VisitCreateTokenResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevokeToken operation middleware
+func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
+	var request RevokeTokenRequestObject
+
+	request.Token = token
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeToken(ctx.UserContext(), request.(RevokeTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
+		if err := validResponse.VisitRevokeTokenResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListUsers operation middleware
+func (sh *strictHandler) ListUsers(ctx *fiber.Ctx) error {
+	var request ListUsersRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsers(ctx.UserContext(), request.(ListUsersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUsersResponseObject); ok {
+		if err := validResponse.VisitListUsersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteUser operation middleware
+func (sh *strictHandler) DeleteUser(ctx *fiber.Ctx, user UserName, params DeleteUserParams) error {
+	var request DeleteUserRequestObject
+
+	request.User = user
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteUser(ctx.UserContext(), request.(DeleteUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteUserResponseObject); ok {
+		if err := validResponse.VisitDeleteUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetUser operation middleware
+func (sh *strictHandler) GetUser(ctx *fiber.Ctx, user UserName) error {
+	var request GetUserRequestObject
+
+	request.User = user
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUser(ctx.UserContext(), request.(GetUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetUserResponseObject); ok {
+		if err := validResponse.VisitGetUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutUser operation middleware
+func (sh *strictHandler) PutUser(ctx *fiber.Ctx, user UserName, params PutUserParams) error {
+	var request PutUserRequestObject
+
+	request.User = user
+	request.Params = params
+
+	var body PutUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutUser(ctx.UserContext(), request.(PutUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutUserResponseObject); ok {
+		if err := validResponse.VisitPutUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteUser operation middleware
+func (sh *strictHandler) InviteUser(ctx *fiber.Ctx, user UserName) error {
+	var request InviteUserRequestObject
+
+	request.User = user
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteUser(ctx.UserContext(), request.(InviteUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteUserResponseObject); ok {
+		if err := validResponse.VisitInviteUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndUserSessions operation middleware
+func (sh *strictHandler) EndUserSessions(ctx *fiber.Ctx, user UserName) error {
+	var request EndUserSessionsRequestObject
+
+	request.User = user
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndUserSessions(ctx.UserContext(), request.(EndUserSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndUserSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndUserSessionsResponseObject); ok {
+		if err := validResponse.VisitEndUserSessionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListUserSessions operation middleware
+func (sh *strictHandler) ListUserSessions(ctx *fiber.Ctx, user UserName) error {
+	var request ListUserSessionsRequestObject
+
+	request.User = user
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUserSessions(ctx.UserContext(), request.(ListUserSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUserSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUserSessionsResponseObject); ok {
+		if err := validResponse.VisitListUserSessionsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

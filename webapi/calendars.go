@@ -56,7 +56,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	if wish.Calendar != r.Calendar {
 		return nil, invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
 	}
-	edit, err := editOf(r.Params.CarillonUser, "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestOb
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
-	edit, err := editOf(r.Params.CarillonUser, "", r.Params.IfMatch, "")
+	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}

@@ -33,14 +33,17 @@ func loadContract() (*contract, error) {
 	return &contract{doc}, nil
 }
 
-// checked returns a router that puts a check of the request in front of each
-// handler. It must come before the generated code binds parameters, whose errors
+// checked returns a router that puts two handlers in front of each: that of admit, for
+// the operation, and a check of the request. The check must come before the generated code binds parameters, whose errors
 // have no field names.
-func (c *contract) checked(to fiber.Router) fiber.Router { return checkedRouter{to, c} }
+func (c *contract) checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
+	return checkedRouter{to, c, admit}
+}
 
 type checkedRouter struct {
 	fiber.Router
 	contract *contract
+	admit    func(operation string) fiber.Handler
 }
 
 func (r checkedRouter) Get(path string, h ...fiber.Handler) fiber.Router {
@@ -75,7 +78,7 @@ func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Hand
 		}
 		return c.Next()
 	}
-	return append([]fiber.Handler{check}, h...)
+	return append([]fiber.Handler{r.admit(op.OperationID), check}, h...)
 }
 
 // templateOf returns a route's path as the contract writes it: {group}, not :group.

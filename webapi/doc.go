@@ -5,9 +5,9 @@
 // keeps it. A handler translates: it asks the bus or the log store, and returns a
 // typed response or an error, which problem.go turns into a problem document.
 //
-//	request ─▶ guard ─▶ contract ─▶ handler ─▶ bus, log store
-//	           host,     parameters,   │
-//	           origin,   body          └─▶ index: the present version of every job
+//	request ─▶ guard ─▶ permit ─▶ contract ─▶ handler ─▶ bus, log store
+//	           host,    who, and   parameters,   │
+//	           origin,  may they   body          └─▶ index: the present version of every job
 //	           log
 //
 // # Guarantees
@@ -17,11 +17,15 @@
 // tail has every line that can still be found, once and in order, or says how many
 // it has not. Nothing but what this package wrote reaches a client as an error.
 //
-// # What it does not do yet
+// Who may do what is decided before a handler runs, in one table (permit.go), against
+// what is stored. Lists have what the caller sees, by their sources (visible.go).
 //
-// There is no sign-in. So it listens on loopback only, and refuses what a browser
-// may be tricked into sending there: requests by another host name, and changes that
-// a page of another origin asks for.
+// # Who gets in
+//
+// Package auth knows users, sessions and tokens. The server listens beyond loopback
+// with TLS or behind a proxy only. It refuses what a browser may be tricked into
+// sending: requests by another host name, and changes that a page of another origin
+// asks for.
 package webapi
 
 //go:generate oapi-codegen -config oapi-codegen.yaml openapi.yaml

@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -10,11 +11,13 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/auth"
 	"carillon/job"
 )
 
@@ -30,7 +33,7 @@ func (s *Server) outermost(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		began := time.Now()
 		c.Set(headerRequestID, rand.Text()[:16])
-		secure(c)
+		s.secure(c)
 		limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
 		defer cancel()
 		c.SetUserContext(limited)
@@ -72,12 +75,19 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if id == "" {
 		id = rand.Text()[:16]
 		c.Set(headerRequestID, id)
-		secure(c)
+		s.secure(c)
 	}
 	p := problemOf(err, id)
 	s.logProblem(c, p, err)
-	if p.Status == http.StatusServiceUnavailable {
+	switch p.Status {
+	case http.StatusServiceUnavailable:
 		c.Set(fiber.HeaderRetryAfter, retryAfter)
+	case http.StatusUnauthorized:
+		c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
+	case http.StatusTooManyRequests:
+		if locked, ok := errors.AsType[*auth.LockedError](err); ok {
+			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(locked.After.Seconds())+1))
+		}
 	}
 	return c.Status(p.Status).JSON(p, "application/problem+json")
 }
@@ -97,7 +107,10 @@ func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {
 func requestID(c *fiber.Ctx) string { return string(c.Response().Header.Peek(headerRequestID)) }
 
 // secure sets the headers that keep a browser from misusing a response.
-func secure(c *fiber.Ctx) {
+func (s *Server) secure(c *fiber.Ctx) {
+	if s.isSecure() {
+		c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+	}
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Set(fiber.HeaderXFrameOptions, "DENY")
 	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
@@ -125,7 +138,7 @@ func bounded(c *fiber.Ctx) error {
 // loopback (the Host header tells), or straight to it (Origin and Sec-Fetch-Site do).
 func (s *Server) ours(c *fiber.Ctx) error {
 	host := string(c.Request().Host())
-	if !isLoopback(hostOf(host)) && !slices.Contains(s.cfg.Hosts, hostOf(host)) {
+	if !s.answersFor(hostOf(host)) {
 		return fiber.NewError(http.StatusMisdirectedRequest, "this server does not answer for that host name; use localhost or the address that it listens on")
 	}
 	switch c.Method() {
@@ -136,6 +149,16 @@ func (s *Server) ours(c *fiber.Ctx) error {
 		return fiber.NewError(http.StatusForbidden, "a page of another origin may not change anything here")
 	}
 	return c.Next()
+}
+
+// answersFor reports whether the server is called by that name. One that is not bound
+// to loopback may be called anything, unless it was told its names: a page of another
+// name has none of its cookies.
+func (s *Server) answersFor(host string) bool {
+	if isLoopback(host) || slices.Contains(s.cfg.Hosts, host) {
+		return true
+	}
+	return len(s.cfg.Hosts) == 0 && s.isSecure()
 }
 
 // sameOrigin judges by what browsers say; other programs say neither, and are not

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -15,10 +16,14 @@ import (
 // safe for concurrent use.
 type handlers struct {
 	conn    *bus.Conn
-	store   logstore.Store
+	store   logstore.Store // as visibleStore has it
 	index   *index
+	users   *auth.Directory
 	version string
 	log     *slog.Logger
+
+	cookie func(secret string) string     // what Set-Cookie says
+	link   func(invitation string) string // where an invitation is accepted
 }
 
 var _ StrictServerInterface = (*handlers)(nil)

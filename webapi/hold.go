@@ -18,7 +18,7 @@ func (h *handlers) GetHold(ctx context.Context, _ GetHoldRequestObject) (GetHold
 
 // SetHold answers PUT /hold.
 func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHoldResponseObject, error) {
-	hold, err := h.conn.SetHold(ctx, r.Body.Paused, bus.Edit{At: time.Now(), Author: r.Params.CarillonUser, Note: r.Body.Note})
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, bus.Edit{At: time.Now(), Author: author(ctx), Note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -180,17 +180,19 @@ type query struct {
 	text   string // in lower case
 	paused *bool
 	among  map[job.Name]bool // nil is all
+	groups map[string]bool   // that the caller sees; nil is all
 	after  job.Name
 	limit  int
 }
 
-// find returns a page of the jobs that match, in order of name, how many match in
+// find returns a page of the jobs that match and the caller sees, in order of name, how many match in
 // all, and whether there are more after the page. It waits for the index to be
 // loaded.
 func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total int, more bool, err error) {
 	if err := x.wait(ctx); err != nil {
 		return nil, 0, false, err
 	}
+	q.groups = seen(ctx)
 	found, total, more := x.match(q)
 	for _, j := range found {
 		entry, err := j.entry()
@@ -202,12 +204,14 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	return page, total, more, nil
 }
 
-// allNames returns the names of all jobs that match, whatever the page. It waits for
+// allNames returns the names of all jobs that match and the caller sees, whatever the
+// page. It waits for
 // the index to be loaded.
 func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
 	if err := x.wait(ctx); err != nil {
 		return nil, err
 	}
+	q.groups = seen(ctx)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var names []job.Name
@@ -231,7 +235,8 @@ func (x *index) wait(ctx context.Context) error {
 
 // selects reports whether a job matches, whatever the page.
 func (q *query) selects(name job.Name, j *indexed) bool {
-	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[name])
+	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[name]) &&
+		(q.groups == nil || q.groups[name.Group()])
 }
 
 // within returns the names of a group's jobs, or of all. The caller holds mu.

@@ -30,7 +30,7 @@ func emptyIndex() *index { return newIndex(nil, slog.New(slog.DiscardHandler)) }
 func listed(t *testing.T, x *index, q query) []job.Name {
 	t.Helper()
 	q.limit = 1000
-	page, _, _, err := x.find(t.Context(), q)
+	page, _, _, err := x.find(local(t.Context()), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestAnOlderEntryNeverReplacesANewerOne(t *testing.T) {
 	}
 	write(5, false)
 	write(3, false) // the watch comes after the answer to our own write
-	page, _, _, err := x.find(t.Context(), query{limit: 1})
+	page, _, _, err := x.find(local(t.Context()), query{limit: 1})
 	if err != nil || page[0].Revision != 5 || page[0].Version.Version != 5 {
 		t.Errorf("%+v, %v", page[0], err)
 	}
@@ -76,7 +76,7 @@ func TestAListWaitsUntilTheJobsAreLoaded(t *testing.T) {
 	}
 	x.finishLoading()
 	x.finishLoading() // the watch was made anew
-	if _, _, _, err := x.find(t.Context(), query{limit: 1}); err != nil {
+	if _, _, _, err := x.find(local(t.Context()), query{limit: 1}); err != nil {
 		t.Errorf("after: %v", err)
 	}
 }

@@ -109,7 +109,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if wish.Job != name {
 		return nil, invalid("job", fmt.Sprintf("%q must be %q, as in the path", wish.Job, name))
 	}
-	edit, err := editOf(r.Params.CarillonUser, r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (P
 
 // DeleteJob answers DELETE /jobs/{group}/{name}.
 func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
-	if _, err := h.editJob(ctx, r.Group, r.Name, r.Params.CarillonUser, "", r.Params.IfMatch, func(v *job.Version) { v.Deleted = true }); err != nil {
+	if _, err := h.editJob(ctx, r.Group, r.Name, author(ctx), "", r.Params.IfMatch, func(v *job.Version) { v.Deleted = true }); err != nil {
 		return nil, err
 	}
 	return DeleteJob204Response{}, nil
@@ -199,7 +199,7 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
 func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.CarillonUser, r.Body.Note, r.Params.IfMatch, true)
+	item, err := h.setPaused(ctx, r.Group, r.Name, author(ctx), r.Body.Note, r.Params.IfMatch, true)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (Pause
 
 // ResumeJob answers POST /jobs/{group}/{name}/resume.
 func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.CarillonUser, r.Body.Note, r.Params.IfMatch, false)
+	item, err := h.setPaused(ctx, r.Group, r.Name, author(ctx), r.Body.Note, r.Params.IfMatch, false)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 	if err != nil {
 		return nil, err
 	}
-	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, By: r.Params.CarillonUser}
+	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, By: author(ctx)}
 	if request.RunID == "" {
 		request.RunID = job.NewRunID(time.Now())
 	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {

@@ -61,7 +61,7 @@ func TestAJobIsCreatedChangedAndDeleted(t *testing.T) {
 	for _, v := range versions.Items {
 		told = append(told, fmt.Sprintf("%d %s %v", v.Version, v.Author, v.Deleted))
 	}
-	if d := cmp.Diff([]string{"3 bob true", "2  false", "1 ann false"}, told); d != "" {
+	if d := cmp.Diff([]string{"3 bob true", "2 local false", "1 ann false"}, told); d != "" {
 		t.Error(d)
 	}
 }
@@ -151,22 +151,23 @@ func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 	w := newWorld(t)
 	h := &handlers{conn: w.conn, store: w.store, index: newIndex(w.conn, w.server.log), log: w.server.log}
 	h.index.finishLoading()
+	ctx := local(t.Context())
 	list := func(paused bool, expected int) {
 		t.Helper()
-		r, err := h.ListJobs(t.Context(), ListJobsRequestObject{Params: ListJobsParams{Paused: &paused}})
+		r, err := h.ListJobs(ctx, ListJobsRequestObject{Params: ListJobsParams{Paused: &paused}})
 		w.check(err)
 		if page := JobPage(r.(ListJobs200JSONResponse)); page.Total != expected {
 			t.Errorf("%d jobs with paused %v, want %d", page.Total, paused, expected)
 		}
 	}
 	j := entryOf("billing/x", 0, nil).Job
-	_, err := h.PutJob(t.Context(), PutJobRequestObject{Group: "billing", Name: "x", Body: &j})
+	_, err := h.PutJob(ctx, PutJobRequestObject{Group: "billing", Name: "x", Body: &j})
 	w.check(err)
 	list(false, 1)
-	_, err = h.PauseJob(t.Context(), PauseJobRequestObject{Group: "billing", Name: "x", Body: &Note{}})
+	_, err = h.PauseJob(ctx, PauseJobRequestObject{Group: "billing", Name: "x", Body: &Note{}})
 	w.check(err)
 	list(true, 1)
-	_, err = h.DeleteJob(t.Context(), DeleteJobRequestObject{Group: "billing", Name: "x"})
+	_, err = h.DeleteJob(ctx, DeleteJobRequestObject{Group: "billing", Name: "x"})
 	w.check(err)
 	list(true, 0)
 }
@@ -269,7 +270,7 @@ func TestRunNowAsksTheOwnerOfTheShard(t *testing.T) {
 	w.problemWith([]header{{"Carillon-User", "eve"}}, 409, "conflict", "POST", run, nil, "is alive")
 	expected := []bus.TriggerRequest{
 		{RunID: id, Job: "billing/x", Cause: job.CauseManual, Params: []byte(`{"n":1}`), By: "ann"},
-		{RunID: plain.RunID, Job: "billing/x", Cause: job.CauseAPI},
+		{RunID: plain.RunID, Job: "billing/x", Cause: job.CauseAPI, By: "local"},
 	}
 	if d := cmp.Diff(expected, asked[:2]); d != "" {
 		t.Error(d)

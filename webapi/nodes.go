@@ -102,7 +102,11 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 	if err != nil {
 		return nil, err
 	}
-	return ListGroups200JSONResponse{Items: groupsOf(names, instances)}, nil
+	groups := groupsOf(names, instances)
+	if visible := seen(ctx); visible != nil {
+		groups = slices.DeleteFunc(groups, func(g Group) bool { return !visible[g.ExecutorGroup] })
+	}
+	return ListGroups200JSONResponse{Items: groups}, nil
 }
 
 // groupsOf puts instances under their groups, both in order of name.

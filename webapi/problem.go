@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/auth"
 	"carillon/job"
 )
 
@@ -26,6 +27,10 @@ type row struct {
 // table is the one place where errors become statuses and codes. The first row
 // whose kind an error is counts.
 var table = []row{
+	{auth.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Nobody is signed in"},
+	{errForbidden, http.StatusForbidden, "forbidden", "Not allowed"},
+	{auth.ErrLocked, http.StatusTooManyRequests, "too_many", "Too many sign-ins failed"},
+	{auth.ErrInvitation, http.StatusNotFound, "not_found", "Not found"},
 	{errPrecondition, http.StatusPreconditionFailed, "precondition_failed", "The precondition does not hold"},
 	{job.ErrInvalid, http.StatusBadRequest, "invalid", "The request is not valid"},
 	{job.ErrNotFound, http.StatusNotFound, "not_found", "Not found"},
@@ -97,6 +102,10 @@ func problemOf(err error, requestID string) Problem {
 		p.Errors, p.Detail = fieldErrors(err)
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
 		p.Detail = withoutKind(err.Error(), r.kind)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		p.Detail = "sign in, or ask an administrator"
+	case http.StatusTooManyRequests:
+		p.Detail = err.Error()
 	case http.StatusServiceUnavailable:
 		p.Detail = "a part of the system does not answer; trying again may help"
 	default:

@@ -87,7 +87,7 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 		name = attempts[0].Job
 	}
 	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: r.Params.CarillonUser, Reason: r.Body.Reason}
+	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: r.Body.Reason}
 	if err := h.ask(ctx, name, "cancel", request, &reply); err != nil {
 		return nil, err
 	}

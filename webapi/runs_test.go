@@ -98,7 +98,7 @@ func TestCancelAsksTheOwnerOfTheShard(t *testing.T) {
 	fresh := job.NewRunID(noon)
 	w.problem(404, "not_found", "POST", cancel(fresh), nil)
 	want[CancelAccepted](w, http.StatusAccepted, "POST", cancel(fresh), `{"job":"billing/z"}`)
-	expected := []bus.CancelRequest{{RunID: x.RunID, Job: "billing/x", By: "ann", Reason: "wrong day"}, {RunID: fresh, Job: "billing/z"}}
+	expected := []bus.CancelRequest{{RunID: x.RunID, Job: "billing/x", By: "ann", Reason: "wrong day"}, {RunID: fresh, Job: "billing/z", By: "local"}}
 	if d := cmp.Diff(expected, asked); d != "" {
 		t.Error(d)
 	}

@@ -2,11 +2,13 @@ package webapi
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/frontend"
 	"carillon/logstore"
@@ -26,15 +29,28 @@ const MaxBody = 10 << 20
 
 // Config says where to serve, and how.
 type Config struct {
-	// Addr is the address to listen on, which must be a loopback one: there is no
-	// sign-in yet. Port 0 is any that is free. Defaults to "127.0.0.1:8080".
+	// Addr is the address to listen on: a loopback one, unless TLS or BehindProxy is
+	// set. Port 0 is any that is free. Defaults to "127.0.0.1:8080".
 	Addr string
-	// Listener is used instead of Addr when it is set; Run closes it. It too must be
-	// on loopback. Defaults to none.
+	// Listener is used instead of Addr when it is set; Run closes it. The same holds
+	// for its address. Defaults to none.
 	Listener net.Listener
+	// TLS has the server speak TLS. Defaults to none.
+	TLS *tls.Config
+	// BehindProxy says that clients reach the server through a proxy only, which
+	// speaks TLS with them and appends their address to X-Forwarded-For. Defaults to
+	// false.
+	BehindProxy bool
+	// PublicURL is where people reach the server, for links. Defaults to the address
+	// that it listens on.
+	PublicURL string
 	// Hosts are names by which clients may call the server besides localhost and
-	// loopback addresses, without port. Defaults to none.
+	// loopback addresses, without port. Defaults to none with plain HTTP on loopback,
+	// else to any.
 	Hosts []string
+	// Local takes everybody on this machine for an administrator. It needs a loopback
+	// address, and no proxy. Defaults to false.
+	Local bool
 	// MaxStreams bounds the live tails open at a time. Defaults to 256.
 	MaxStreams int
 	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
@@ -81,25 +97,36 @@ func (c Config) validate() error {
 	if c.Grace < 0 {
 		return invalid("grace", "must not be negative")
 	}
+	if c.Local && (c.TLS != nil || c.BehindProxy) {
+		return invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
+	}
+	if c.PublicURL != "" {
+		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return invalid("public_url", fmt.Sprintf("%q must be an address such as https://carillon.example.org", c.PublicURL))
+		}
+	}
 	if c.Listener != nil {
-		if tcp, ok := c.Listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			return notLoopback(c.Listener.Addr().String())
+		if tcp, ok := c.Listener.Addr().(*net.TCPAddr); ok {
+			return c.CheckAddr(tcp.String())
 		}
 		return nil
 	}
-	host, _, err := net.SplitHostPort(c.Addr)
-	if err != nil {
-		return invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", c.Addr))
-	}
-	if !isLoopback(host) {
-		return notLoopback(c.Addr)
-	}
-	return nil
+	return c.CheckAddr(c.Addr)
 }
 
-func notLoopback(addr string) error {
-	return invalid("http", fmt.Sprintf("%q is not a loopback address: there is no sign-in yet, so whoever can connect can run programs; "+
-		"listen on 127.0.0.1, and reach it from elsewhere through a tunnel or a proxy that signs people in", addr))
+// CheckAddr returns an *InvalidError for field "http" unless c may be served at addr.
+func (c Config) CheckAddr(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	switch {
+	case err != nil:
+		return invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
+	case isLoopback(host) || c.TLS != nil || c.BehindProxy:
+		return nil
+	case c.Local:
+		return invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
+	}
+	return invalid("http", fmt.Sprintf("%q is not a loopback address, and passwords must not cross a network in the clear: "+
+		"give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it", addr))
 }
 
 // Server serves the HTTP API and the console.
@@ -131,15 +158,12 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
-		cfg:       cfg,
-		handlers:  &handlers{conn: conn, store: store, index: x, version: cfg.Version, log: cfg.Logger},
-		contract:  rules,
-		streams:   open,
-		metrics:   m,
-		log:       cfg.Logger,
-		listening: make(chan struct{}),
-	}, nil
+	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
+	s.handlers = &handlers{
+		conn: conn, store: visibleStore{store}, index: x, users: auth.NewDirectory(conn, cfg.Logger),
+		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link,
+	}
+	return s, nil
 }
 
 // Listening returns a channel that is closed when Run listens.
@@ -161,11 +185,16 @@ func (s *Server) Run(ctx context.Context) error {
 	// Requests outlive ctx, so that those which have begun can end.
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	if s.cfg.TLS != nil {
+		s.listener = tls.NewListener(s.listener, s.cfg.TLS)
+	}
 	app := s.app(ctx, requests)
 	close(s.listening)
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.handlers.index.run(ctx) })
+	g.Go(func() error { return s.handlers.users.Run(ctx) })
+	g.Go(func() error { s.welcome(ctx); return nil })
 	g.Go(func() error {
 		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)
@@ -213,7 +242,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		JSONDecoder:   json.Unmarshal,
 	})
 	app.Use(s.outermost(requests), s.ours, bounded)
-	routes := s.contract.checked(app)
+	routes := s.contract.checked(app, s.admit)
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))

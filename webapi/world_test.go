@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/nats-io/nats.go"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	w.rules, err = legacy.NewRouter(contract.doc)
 	w.check(err)
 
-	cfg := Config{Version: "1.2.3"}
+	cfg := Config{Version: "1.2.3", Local: true}
 	if cfg.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
@@ -272,3 +273,11 @@ func (w *world) printed(u logstore.Update, from, to int64) {
 	}
 	w.check(w.store.WriteLines(w.Context(), "", lines))
 }
+
+// local returns a context of a request that somebody on this machine makes.
+func local(ctx context.Context) context.Context {
+	return withCaller(ctx, &caller{who: auth.Local("ann")})
+}
+
+// tomorrow returns an instant a day from now.
+func tomorrow() string { return time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339) }

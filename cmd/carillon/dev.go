@@ -42,7 +42,8 @@ func newDevCommand() *cobra.Command {
 		Short: "Run everything in one process: bus, store, scheduler, executor, API, sample jobs",
 		Long: "Run everything in one process, on one directory: a NATS server, the log store, a scheduler node, an executor for\n" +
 			"the group \"" + devGroup + "\", and the API. The first start saves a few sample jobs. Stop it with Ctrl-C; what is in\n" +
-			"the directory stays, and fires that were missed meanwhile are caught up at the next start.",
+			"the directory stays, and fires that were missed meanwhile are caught up at the next start. Whoever asks from this\n" +
+			"machine is an administrator, without signing in.",
 		Example: "  carillon dev\n  carillon dev --data /tmp/try --http 127.0.0.1:0 --nats 127.0.0.1:0",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
@@ -69,7 +70,8 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err := checkLoopback("nats", o.nats); err != nil {
 		return err
 	}
-	listener, err := listen(ctx, o.http)
+	o.web.Local = true
+	listener, err := listen(ctx, o.http, o.web)
 	if err != nil {
 		return err
 	}

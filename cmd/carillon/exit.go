@@ -19,6 +19,7 @@ const (
 	exitNotFound    = 3 // there is no such job, run, calendar or attempt
 	exitConflict    = 4 // the thing is not in the state that the command needs
 	exitUnavailable = 5 // the server, or a part of the system, is away
+	exitDenied      = 6 // nobody is signed in, or they may not
 	// The outcomes of a run, for those who wait for one.
 	exitRunFailed    = 10
 	exitRunTimedOut  = 11
@@ -29,8 +30,8 @@ const (
 )
 
 const exitCodesHelp = `Exit codes: 0 done, 1 error, 2 wrong usage, 3 not found, 4 conflict, 5 server
-unavailable, 130 interrupted. "run --wait" adds 10 failed, 11 timed out,
-12 cancelled, 13 lost, 14 skipped or missed.`
+unavailable, 6 not signed in or not allowed, 130 interrupted. "run --wait" adds
+10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or missed.`
 
 // exit is an error that chooses the exit code. Without err there is nothing left to
 // say.
@@ -72,6 +73,8 @@ func exitCodeOf(err error) int {
 		return exitConflict
 	case errors.Is(err, job.ErrUnavailable):
 		return exitUnavailable
+	case errors.Is(err, client.ErrDenied):
+		return exitDenied
 	}
 	return exitError
 }
@@ -107,6 +110,9 @@ func report(w io.Writer, cmd *cobra.Command, err error) {
 	_, _ = fmt.Fprintf(w, "carillon: %v\n", err)
 	if isExit && chosen.code == exitUsage {
 		_, _ = fmt.Fprintf(w, "See \"%s --help\".\n", cmd.CommandPath())
+	}
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Code == "unauthenticated" && cmd.Name() != "login" {
+		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or give a token with --token or %s.\n", tokenVariable)
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or name another with --server or %s.\n", serverVariable)

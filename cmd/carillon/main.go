@@ -32,6 +32,13 @@ func main() {
 		newNextCommand(),
 		newImportCommand(),
 		newStarlarkCommand(),
+
+		newLoginCommand(),
+		newLogoutCommand(),
+		newContextCommand(),
+		newWhoamiCommand(),
+		newUserCommand(),
+		newTokenCommand(),
 	)
 	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -42,7 +42,8 @@ var allRoles = []string{roleScheduler, roleStore, roleAPI}
 type nodeConfig struct {
 	roles    []string
 	http     string
-	store    string // path of the SQLite file
+	web      webapi.Config // how the API is served
+	store    string        // path of the SQLite file
 	node     string
 	lanes    int
 	keepRuns time.Duration
@@ -141,9 +142,10 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
 	}
 	if slices.Contains(c.roles, roleAPI) {
-		n.api, err = webapi.New(conn, n.store, webapi.Config{
-			Listener: listener, Version: version(), Registerer: reg, Gatherer: reg, Logger: log.With("component", "webapi"), Grace: 1500 * time.Millisecond,
-		})
+		web := c.web
+		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
+		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
+		n.api, err = webapi.New(conn, n.store, web)
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +171,8 @@ func (c nodeConfig) openStore(ctx context.Context, n *node, conn *bus.Conn, reg 
 
 // listen takes the API's address, before anything else is started: a port that is
 // taken is the commonest reason why a start fails.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	if err := checkLoopback("http", addr); err != nil {
+func listen(ctx context.Context, addr string, web webapi.Config) (net.Listener, error) {
+	if err := web.CheckAddr(addr); err != nil {
 		return nil, err
 	}
 	var lc net.ListenConfig
@@ -241,7 +243,7 @@ func checkLoopback(field, addr string) error {
 		return &job.InvalidError{Field: field, Reason: fmt.Sprintf("%q must be HOST:PORT, as in %s", addr, defaultHTTP)}
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return &job.InvalidError{Field: field, Reason: fmt.Sprintf("%q must be a loopback address: there is no sign-in, so whoever reached it could run programs", addr)}
+		return &job.InvalidError{Field: field, Reason: fmt.Sprintf("%q must be a loopback address: nobody needs to sign in, so whoever reached it could run programs", addr)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"os/user"
 	"strings"
 	"time"
@@ -17,13 +18,15 @@ import (
 // server, and how to show its answers.
 type remote struct {
 	server string
+	token  string
 	output format
 }
 
 // newRemote adds the shared flags to cmd.
 func newRemote(cmd *cobra.Command) *remote {
 	r := &remote{output: asTable}
-	cmd.Flags().StringVar(&r.server, "server", serverFromEnvironment(), "the server's `address`, also from "+serverVariable)
+	cmd.Flags().StringVar(&r.server, "server", "", "the server's `address`, also from "+serverVariable+" (default: that of the current context, else "+defaultServer+")")
+	cmd.Flags().StringVar(&r.token, "token", "", "an API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
 	cmd.Flags().VarP(&r.output, "output", "o", "`format` of the answer: table, json or yaml")
 	complete(cmd, "output", formatNames...)
 	return r
@@ -38,8 +41,34 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // api returns the server's API.
 func (r *remote) api() (*client.API, error) {
-	api, err := client.New(r.server, userName())
-	return api, usage(err)
+	server, token := r.server, r.token
+	if server == "" {
+		server = os.Getenv(serverVariable)
+	}
+	if token == "" {
+		token = os.Getenv(tokenVariable)
+	}
+	if server == "" || token == "" {
+		all, err := readContexts()
+		if err != nil {
+			return nil, err
+		}
+		if now := all.named(all.Current); server == "" && now != nil {
+			server = now.Server
+		}
+		if server == "" {
+			server = defaultServer
+		}
+		if there := all.at(server); token == "" && there != nil {
+			token = there.Token
+		}
+	}
+	api, err := client.New(server, userName())
+	if err != nil {
+		return nil, usage(err)
+	}
+	api.Authorize(token)
+	return api, nil
 }
 
 // userName returns who runs the program, for the record; it may be empty.

@@ -74,6 +74,7 @@ func oneOfItsCommands(cmd *cobra.Command, args []string) error {
 const (
 	defaultServer  = "http://127.0.0.1:8822"
 	serverVariable = "CARILLON_SERVER"
+	tokenVariable  = "CARILLON_TOKEN"
 )
 
 func serverFromEnvironment() string {

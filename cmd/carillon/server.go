@@ -24,9 +24,9 @@ type natsOptions struct {
 func (o *natsOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
 	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")
-	f.StringVar(&o.CAFile, "tls-ca", "", "`file` of certificate authorities for NATS")
-	f.StringVar(&o.CertFile, "tls-cert", "", "client certificate `file` for NATS")
-	f.StringVar(&o.KeyFile, "tls-key", "", "client key `file` for NATS")
+	f.StringVar(&o.CAFile, "nats-ca", "", "`file` of certificate authorities for NATS")
+	f.StringVar(&o.CertFile, "nats-cert", "", "client certificate `file` for NATS")
+	f.StringVar(&o.KeyFile, "nats-key", "", "client key `file` for NATS")
 }
 
 type serverOptions struct {
@@ -35,6 +35,7 @@ type serverOptions struct {
 	assets              bus.Assets
 	roleList            string
 	data                string
+	certFile, keyFile   string
 	logLevel, logFormat string
 }
 
@@ -45,8 +46,10 @@ func newServerCommand() *cobra.Command {
 		Short: "Run a server on an existing NATS; several of them form a cluster",
 		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each fires for a share\n" +
 			"of the jobs, and the others take over the share of one that dies. One of them has the roles store and api; the\n" +
-			"others are started with --roles scheduler.",
+			"others are started with --roles scheduler. People and programs sign in to the API; the first start writes a one-time\n" +
+			"link into the log, by which the first administrator is created. Beyond this machine it is served over TLS only.",
 		Example: "  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --data /var/lib/carillon\n" +
+			"  carillon server --http 0.0.0.0:8822 --tls-cert cert.pem --tls-key key.pem --public-url https://carillon.example.org:8822\n" +
 			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
@@ -55,6 +58,11 @@ func newServerCommand() *cobra.Command {
 	o.natsOptions.flags(f)
 	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "what this server does")
 	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
+	f.StringVar(&o.certFile, "tls-cert", "", "certificate `file` with which the API speaks TLS; it is read again when it changes")
+	f.StringVar(&o.keyFile, "tls-key", "", "key `file` of the certificate")
+	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "clients reach the API through a proxy only, which speaks TLS with them and sets X-Forwarded-For")
+	f.StringVar(&o.web.PublicURL, "public-url", "", "the `address` at which people reach the API, for links (default: that of --http)")
+	f.StringSliceVar(&o.web.Hosts, "host", nil, "a `name` by which clients may call the API (default: with TLS or a proxy any, else those of this machine)")
 	f.StringVar(&o.data, "data", "data", "the `directory` for history")
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
 	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
@@ -79,7 +87,10 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	var listener net.Listener
 	if slices.Contains(o.roles, roleAPI) {
-		if listener, err = listen(ctx, o.http); err != nil {
+		if err = serveTLS(&o.web, o.certFile, o.keyFile); err != nil {
+			return err
+		}
+		if listener, err = listen(ctx, o.http, o.web); err != nil {
 			return err
 		}
 		defer func() { _ = listener.Close() }()
@@ -100,7 +111,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
 	if listener != nil {
-		log.InfoContext(ctx, "api listens", "address", "http://"+listener.Addr().String())
+		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
 	}
 	return runLayers(ctx, log, n.layers)
 }

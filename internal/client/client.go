@@ -27,11 +27,13 @@ type API struct {
 	*Client
 	address string
 	user    string
+	token   string
 	stream  *http.Client
 }
 
 // New returns the API of the server at an address such as "http://127.0.0.1:8822" or
-// "127.0.0.1:8822". user is recorded as the author of changes. Nothing is sent yet.
+// "127.0.0.1:8822". user is recorded as the author of changes by a server that signs
+// nobody in; others want [API.Authorize]. Nothing is sent yet.
 // The error is an *InvalidError for field "server".
 func New(address, user string) (*API, error) {
 	if !strings.Contains(address, "://") {
@@ -46,13 +48,20 @@ func New(address, user string) (*API, error) {
 	return a, err
 }
 
+// Authorize has every request from now on carry an API token. It must not be called
+// while requests are under way.
+func (a *API) Authorize(token string) { a.token = token }
+
 // Address returns where the server is.
 func (a *API) Address() string { return a.address }
 
-// sign says who is asking.
+// sign says who is asking. The user's name counts where nobody signs in.
 func (a *API) sign(_ context.Context, req *http.Request) error {
 	if a.user != "" {
 		req.Header.Set("Carillon-User", a.user)
+	}
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
 	return nil
 }
@@ -79,6 +88,9 @@ func (p *Problem) Error() string {
 	return text
 }
 
+// ErrDenied means that the server does not know who asks, or that they may not.
+var ErrDenied = errors.New("denied")
+
 // Is makes a Problem one of the errors of package job, by its code.
 func (p *Problem) Is(target error) bool {
 	switch p.Code {
@@ -90,6 +102,8 @@ func (p *Problem) Is(target error) bool {
 		return target == job.ErrConflict
 	case "unavailable":
 		return target == job.ErrUnavailable
+	case "unauthenticated", "forbidden", "too_many":
+		return target == ErrDenied
 	}
 	return false
 }

@@ -3,11 +3,14 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,6 +127,42 @@ func (c *cluster) startServers(port, replicas int) {
 		c.t.Fatal(err)
 	}
 	c.awaitReady()
+	c.signIn()
+}
+
+var linkPattern = regexp.MustCompile(`link="?(http[^\s"]+)`)
+
+// signIn creates the first administrator by the link in the server's log, as people
+// do, and goes on with the token of that.
+func (c *cluster) signIn() {
+	c.t.Helper()
+	var link []string
+	await(c.t, 20*time.Second, "wait for the link to create the administrator", func() error {
+		if link = linkPattern.FindStringSubmatch(c.servers[0].said()); link == nil {
+			return errors.New("nothing yet")
+		}
+		return nil
+	})
+	contexts := filepath.Join(c.t.TempDir(), "contexts.json")
+	login := exec.Command(program(c.t, "carillon"), "login", "--user", "ann", "--link", link[1])
+	login.Env = append(os.Environ(), "CARILLON_CONFIG="+contexts)
+	login.Stdin = strings.NewReader("correct horse battery staple\n")
+	if out, err := login.CombinedOutput(); err != nil {
+		c.t.Fatalf("carillon login: %v: %s", err, out)
+	}
+	var file struct {
+		Contexts []struct {
+			Token string `json:"token"`
+		} `json:"contexts"`
+	}
+	data, err := os.ReadFile(contexts)
+	if err == nil {
+		err = json.Unmarshal(data, &file)
+	}
+	if err != nil || len(file.Contexts) != 1 {
+		c.t.Fatalf("read contexts: %v: %s", err, data)
+	}
+	c.api.Authorize(file.Contexts[0].Token)
 }
 
 // awaitReady waits until the API says that all it needs is there.

@@ -55,13 +55,13 @@ func (d *dictionary) name(id int64) job.Name {
 	return d.names[id]
 }
 
-// group returns the numbers of a group's jobs.
-func (d *dictionary) group(group string) []int64 {
+// where returns the numbers of the jobs that fit.
+func (d *dictionary) where(fits func(job.Name) bool) []int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	var ids []int64
 	for name, id := range d.ids {
-		if name.Group() == group {
+		if fits(name) {
 			ids = append(ids, id)
 		}
 	}

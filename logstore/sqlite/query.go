@@ -96,23 +96,30 @@ func (q *query) counts() (string, []any) {
 	return "SELECT status, sum(fires) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY status", args
 }
 
-// selectJobs returns the numbers of the jobs that f allows. any is false when it
-// allows all of them.
+// selectJobs returns the numbers of the jobs that f allows. limited is false when
+// it allows all of them.
 func selectJobs(f logstore.RunFilter, jobs *dictionary) (ids []int64, limited bool) {
-	switch {
-	case len(f.Jobs) > 0:
-		for _, name := range f.Jobs {
-			id, ok := jobs.id(name)
-			if ok && (f.Group == "" || name.Group() == f.Group) {
-				ids = append(ids, id)
-			}
-		}
-		slices.Sort(ids)
-		return slices.Compact(ids), true
-	case f.Group != "":
-		return jobs.group(f.Group), true
+	if len(f.Jobs) == 0 && f.Group == "" && f.Groups == nil {
+		return nil, false
 	}
-	return nil, false
+	groups := make(map[string]bool, len(f.Groups))
+	for _, g := range f.Groups {
+		groups[g] = true
+	}
+	allowed := func(name job.Name) bool {
+		group := name.Group()
+		return (f.Group == "" || group == f.Group) && (f.Groups == nil || groups[group])
+	}
+	if len(f.Jobs) == 0 {
+		return jobs.where(allowed), true
+	}
+	for _, name := range f.Jobs {
+		if id, ok := jobs.id(name); ok && allowed(name) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), true
 }
 
 func codesOf[K comparable](words []K, codes map[K]int64) []string {

@@ -1,0 +1,185 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+
+	"carillon/job"
+)
+
+// Role is what somebody may do in a group. Each role may all that the one before it
+// may.
+type Role string
+
+// The roles, from the least to the greatest.
+const (
+	Viewer   Role = "viewer"   // sees jobs and runs
+	Operator Role = "operator" // runs, cancels, pauses and resumes
+	Editor   Role = "editor"   // saves and deletes jobs
+	Admin    Role = "admin"    // everywhere: users, tokens of others, the audit log
+)
+
+// Roles lists all roles, the least first.
+var Roles = []Role{Viewer, Operator, Editor, Admin}
+
+// Grant is the right to see something that not everybody should who sees the job it
+// belongs to, and to change it where one may change the job.
+type Grant string
+
+// The grants.
+const (
+	Logs    Grant = "logs"    // what runs print and return
+	Params  Grant = "params"  // what jobs and runs are given
+	Scripts Grant = "scripts" // scripts, commands and their standard input
+	Secrets Grant = "secrets" // the values of a task's environment
+)
+
+// Grants lists all grants.
+var Grants = []Grant{Logs, Params, Scripts, Secrets}
+
+// grantsOf is what a role sees unless its access says otherwise.
+var grantsOf = map[Role][]Grant{
+	Viewer:   {Logs},
+	Operator: {Logs, Params},
+	Editor:   Grants,
+	Admin:    Grants,
+}
+
+// Everywhere is the group that stands for every one, those to come included.
+const Everywhere = "*"
+
+// Access is a role in one executor group, or everywhere.
+type Access struct {
+	Role  Role   `json:"role"`
+	Group string `json:"group"`
+	// Grants replaces those that come with the role: all for editor and admin, logs
+	// and params for operator, logs for viewer. An empty list is none, nil the role's.
+	Grants []Grant `json:"grants"`
+}
+
+func (a Access) covers(group string) bool { return a.Group == Everywhere || a.Group == group }
+
+// String returns the access as the command line takes it.
+func (a Access) String() string {
+	if a.Group == Everywhere {
+		return string(a.Role)
+	}
+	return string(a.Role) + ":" + a.Group
+}
+
+// AccessList is all that somebody may. It is safe for concurrent use, as nobody
+// changes it.
+type AccessList []Access
+
+// WithDefaults returns the list with the grants of each role filled in.
+func (l AccessList) WithDefaults() AccessList {
+	out := slices.Clone(l)
+	for i := range out {
+		if out[i].Grants == nil {
+			out[i].Grants = grantsOf[out[i].Role]
+		}
+	}
+	return out
+}
+
+// maxAccess bounds an AccessList.
+const maxAccess = 200
+
+// Validate returns an *job.InvalidError for each fault, with field as the path of the
+// list.
+func (l AccessList) Validate(field string) []error {
+	var errs []error
+	fault := func(i int, part, format string, args ...any) {
+		errs = append(errs, &job.InvalidError{Field: fmt.Sprintf("%s[%d].%s", field, i, part), Reason: fmt.Sprintf(format, args...)})
+	}
+	if len(l) > maxAccess {
+		return []error{&job.InvalidError{Field: field, Reason: fmt.Sprintf("has %d entries; at most %d are taken", len(l), maxAccess)}}
+	}
+	for i, a := range l {
+		if !slices.Contains(Roles, a.Role) {
+			fault(i, "role", "%q must be one of %v", a.Role, Roles)
+		}
+		if a.Group != Everywhere {
+			if err := job.CheckSlug(fmt.Sprintf("%s[%d].group", field, i), a.Group); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		for _, g := range a.Grants {
+			if !slices.Contains(Grants, g) {
+				fault(i, "grants", "has %q, and may have only %v", g, Grants)
+			}
+		}
+	}
+	return errs
+}
+
+// May reports whether the list has at least the role in the group. Group [Everywhere]
+// asks for a role that holds everywhere.
+func (l AccessList) May(role Role, group string) bool {
+	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && a.Role.atLeast(role) })
+}
+
+// MaySomewhere reports whether the list has at least the role in some group.
+func (l AccessList) MaySomewhere(role Role) bool {
+	return slices.ContainsFunc(l, func(a Access) bool { return a.Role.atLeast(role) })
+}
+
+// Sees reports whether the list has the grant in the group, as [AccessList.May].
+func (l AccessList) Sees(grant Grant, group string) bool {
+	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && slices.Contains(a.Grants, grant) })
+}
+
+// Groups returns the groups in which the list has at least the role, sorted, and
+// whether that is everywhere; then there are no groups.
+func (l AccessList) Groups(role Role) (groups []string, everywhere bool) {
+	return l.groups(func(a Access) bool { return a.Role.atLeast(role) })
+}
+
+// Seen is [AccessList.Groups] for a grant.
+func (l AccessList) Seen(grant Grant) (groups []string, everywhere bool) {
+	return l.groups(func(a Access) bool { return slices.Contains(a.Grants, grant) })
+}
+
+func (l AccessList) groups(fits func(Access) bool) (groups []string, everywhere bool) {
+	for _, a := range l {
+		switch {
+		case !fits(a):
+		case a.Group == Everywhere:
+			return nil, true
+		default:
+			groups = append(groups, a.Group)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups), false
+}
+
+// Within returns what both lists allow.
+func (l AccessList) Within(limit AccessList) AccessList {
+	both := AccessList{}
+	for _, a := range l {
+		for _, b := range limit {
+			c := a
+			switch {
+			case b.covers(a.Group):
+			case a.covers(b.Group):
+				c.Group = b.Group
+			default:
+				continue
+			}
+			if c.Role.atLeast(b.Role) {
+				c.Role = b.Role
+			}
+			c.Grants = []Grant{}
+			for _, g := range a.Grants {
+				if slices.Contains(b.Grants, g) {
+					c.Grants = append(c.Grants, g)
+				}
+			}
+			both = append(both, c)
+		}
+	}
+	return both
+}
+
+func (r Role) atLeast(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }

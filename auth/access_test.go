@@ -1,0 +1,116 @@
+package auth
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestARoleHoldsInItsGroupAndEverywhereInAll(t *testing.T) {
+	list := AccessList{{Role: Editor, Group: "billing"}, {Role: Viewer, Group: Everywhere, Grants: []Grant{}}}.WithDefaults()
+	f := func(role Role, group string, want bool) {
+		t.Helper()
+		if got := list.May(role, group); got != want {
+			t.Errorf("%s in %s: %v", role, group, got)
+		}
+	}
+	f(Viewer, "billing", true)
+	f(Editor, "billing", true)
+	f(Admin, "billing", false)
+	f(Viewer, "ops", true)
+	f(Operator, "ops", false)
+	f(Viewer, Everywhere, true)
+	f(Editor, Everywhere, false)
+	if !list.Sees(Scripts, "billing") || list.Sees(Logs, "ops") || list.Sees(Scripts, Everywhere) {
+		t.Error("grants")
+	}
+	if groups, all := list.Groups(Operator); all || !slices.Equal(groups, []string{"billing"}) {
+		t.Errorf("%v %v", groups, all)
+	}
+	if _, all := list.Groups(Viewer); !all {
+		t.Error("not everywhere")
+	}
+}
+
+// What both lists allow is what each allows: tried on random lists.
+func TestWithinAllowsWhatBothAllow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	groups := []string{Everywhere, "a", "b"}
+	random := func() (list AccessList) {
+		for range r.IntN(4) {
+			a := Access{Role: Roles[r.IntN(len(Roles))], Group: groups[r.IntN(len(groups))], Grants: []Grant{}}
+			for _, g := range Grants {
+				if r.IntN(2) == 0 {
+					a.Grants = append(a.Grants, g)
+				}
+			}
+			list = append(list, a)
+		}
+		return list
+	}
+	for range 20000 {
+		a, b := random(), random()
+		both := a.Within(b)
+		for _, group := range append(groups, "c") {
+			for _, role := range Roles {
+				if got, want := both.May(role, group), a.May(role, group) && b.May(role, group); got != want {
+					t.Fatalf("%v within %v: %s in %s is %v", a, b, role, group, got)
+				}
+			}
+			for _, grant := range Grants {
+				if got, want := both.Sees(grant, group), a.Sees(grant, group) && b.Sees(grant, group); got != want {
+					t.Fatalf("%v within %v: %s in %s is %v", a, b, grant, group, got)
+				}
+			}
+		}
+	}
+}
+
+func TestUserNamesAndPasswords(t *testing.T) {
+	for _, name := range []string{"ann", "ann.smith", "ann@example.org", "a-b_c1", "7"} {
+		if err := CheckUserName(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"", "Ann", ".a", "a.", "a..b", "a=b", "a*", "a>b", "a b", "a/b", "ä", strings.Repeat("a", 129)} {
+		if CheckUserName(name) == nil {
+			t.Errorf("%q passes", name)
+		}
+	}
+	for _, p := range []string{"correct horse battery staple", "zwölf Zeichen", strings.Repeat("ab", 128)} {
+		if err := CheckPassword(p, "ann"); err != nil {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	for _, p := range []string{"", "short", "aaaaaaaaaaaaaaaa", "annannannann", "ann1234567890", strings.Repeat("ab", 129), "not UTF-8 \xff\xff\xff\xff"} {
+		if CheckPassword(p, "ann") == nil {
+			t.Errorf("%q passes", p)
+		}
+	}
+}
+
+func TestAHashIsOfItsPasswordOnly(t *testing.T) {
+	h := newHasher(1)
+	stored, err := h.hash(t.Context(), password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := h.hash(t.Context(), password)
+	if err != nil || again == stored || !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("%s, %s, %v", stored, again, err)
+	}
+	for p, want := range map[string]bool{password: true, password + " ": false, "": false} {
+		if got, err := h.verify(t.Context(), p, stored); got != want || err != nil {
+			t.Errorf("%q: %v, %v", p, got, err)
+		}
+	}
+	if ok, err := h.verify(t.Context(), "", nobodysHash); ok || err != nil {
+		t.Errorf("nobody: %v, %v", ok, err)
+	}
+	for _, bad := range []string{"", "x", "$argon2i$v=19$m=1,t=1,p=1$AAAA$AAAA", strings.Replace(stored, "m=19456", "m=999999999", 1), strings.Replace(stored, "t=2", "t=0", 1), stored[:40]} {
+		if ok, err := h.verify(t.Context(), password, bad); ok || err == nil {
+			t.Errorf("%q: %v, %v", bad, ok, err)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"carillon/job"
+)
+
+var here = Client{Address: "10.0.0.1", UserAgent: "test"}
+
+func TestASessionEndsWithoutUseAndAfterAWeekWithIt(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		signedIn := func(cookie string) bool {
+			w.Helper()
+			_, err := w.d.ByCookie(w.Context(), cookie)
+			if err != nil && !errors.Is(err, ErrUnauthenticated) {
+				w.Error(err)
+			}
+			return err == nil
+		}
+		_, idle, err := w.d.SignIn(w.Context(), "ann", password, here)
+		w.check(err)
+		time.Sleep(SessionIdle - time.Minute)
+		if !signedIn(idle) { // and so it goes on
+			w.Error("ended before its time")
+		}
+		time.Sleep(SessionIdle - time.Minute)
+		if !signedIn(idle) {
+			w.Error("ended though it was used")
+		}
+		time.Sleep(SessionIdle)
+		if signedIn(idle) {
+			w.Error("did not end without use")
+		}
+
+		_, busy, err := w.d.SignIn(w.Context(), "ann", password, here)
+		w.check(err)
+		for began := time.Now(); time.Since(began) < SessionLife; time.Sleep(time.Hour) {
+			if !signedIn(busy) {
+				w.Fatalf("ended after %v of use", time.Since(began))
+			}
+		}
+		if signedIn(busy) {
+			w.Error("did not end after a week")
+		}
+	})
+}
+
+func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		other := w.run(w.connect("second"))
+		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
+		w.check(err)
+		_, token, err := w.d.CreateToken(w.Context(), "ann", "script", AccessList{{Role: Viewer, Group: Everywhere}}, time.Hour)
+		w.check(err)
+		time.Sleep(100 * time.Millisecond)
+		who, err := other.ByCookie(w.Context(), cookie)
+		w.check(err)
+		byToken, err := other.BySecret(w.Context(), token)
+		w.check(err)
+		w.check(w.d.EndSession(w.Context(), "ann", who.Session))
+		w.check(w.d.RevokeToken(w.Context(), byToken.Token))
+		for i, d := range []*Directory{w.d, other} {
+			time.Sleep(time.Duration(i) * 100 * time.Millisecond)
+			if _, err := d.ByCookie(w.Context(), cookie); !errors.Is(err, ErrUnauthenticated) {
+				w.Errorf("server %d: session: %v", i, err)
+			}
+			if _, err := d.BySecret(w.Context(), token); !errors.Is(err, ErrUnauthenticated) {
+				w.Errorf("server %d: token: %v", i, err)
+			}
+		}
+	})
+}
+
+func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
+		w.check(err)
+		w.broker.Stop()
+		time.Sleep(time.Hour) // long enough for its use to be noted, which fails
+		if _, err := w.d.ByCookie(w.Context(), cookie); err != nil {
+			w.Error(err)
+		}
+		if _, _, err := w.d.SignIn(w.Context(), "ann", password, here); !errors.Is(err, job.ErrUnavailable) {
+			w.Errorf("signed in: %v", err)
+		}
+		w.broker.Start()
+		time.Sleep(time.Minute)
+		if _, _, err := w.d.SignIn(w.Context(), "ann", password, here); err != nil {
+			w.Error(err)
+		}
+	})
+}
+
+func TestGuessingIsSlowedByPairByAddressAndByUser(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		count := func(user, address string) error {
+			for _, c := range countersOf(user, address) {
+				if err := w.d.count(w.Context(), c); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		tries := func(most int, user func(i int) string, address func(i int) string) {
+			w.Helper()
+			for i := range most {
+				if err := count(user(i), address(i)); err != nil {
+					w.Fatalf("try %d: %v", i, err)
+				}
+			}
+			if err := count(user(most), address(most)); !errors.Is(err, ErrLocked) {
+				w.Fatalf("after %d tries: %v", most, err)
+			}
+		}
+		always := func(s string) func(int) string { return func(int) string { return s } }
+		numbered := func(format string) func(int) string { return func(i int) string { return fmt.Sprintf(format, i) } }
+		tries(failPair, always("ann"), always("10.0.0.1"))
+		tries(failAddress, numbered("user%d"), always("10.0.0.2"))
+		tries(failAddress, numbered("user%d"), numbered("2001:db8:1:1::%x")) // one network is one address
+		tries(failUser-failPair, always("ann"), numbered("10.0.1.%d"))
+		if _, _, err := w.d.SignIn(w.Context(), "ann", password, here); !errors.Is(err, ErrLocked) {
+			w.Errorf("the right password while locked: %v", err)
+		}
+		time.Sleep(failWindow)
+		for range 2 * failUser { // who signs in well is never locked out
+			if err := count("bob", "10.9.9.9"); err != nil {
+				w.Fatal(err)
+			}
+			w.check(w.d.forgive(w.Context(), countersOf("bob", "10.9.9.9")))
+		}
+		if _, _, err := w.d.SignIn(w.Context(), "ann", password, here); err != nil {
+			w.Errorf("once the window is over: %v", err)
+		}
+	})
+}
+
+func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		w.user("bob", Access{Role: Viewer, Group: "billing"})
+		_, before, err := w.d.SignIn(w.Context(), "bob", password, here)
+		w.check(err)
+		secret, _, err := w.d.Invite(w.Context(), "bob")
+		w.check(err)
+		if _, _, err := w.d.Accept(w.Context(), secret, "ann", "another good password", here); !errors.Is(err, job.ErrInvalid) {
+			w.Errorf("for another user: %v", err)
+		}
+		_, _, err = w.d.Accept(w.Context(), secret, "", "another good password", here)
+		w.check(err)
+		if _, _, err := w.d.Accept(w.Context(), secret, "", "a third good password", here); !errors.Is(err, ErrInvitation) {
+			w.Errorf("a second time: %v", err)
+		}
+		if _, err := w.d.ByCookie(w.Context(), before); !errors.Is(err, ErrUnauthenticated) {
+			w.Errorf("the session of the old password: %v", err)
+		}
+		late, _, err := w.d.Invite(w.Context(), "bob")
+		w.check(err)
+		void, _, err := w.d.Invite(w.Context(), "bob")
+		w.check(err)
+		w.check(w.d.DeleteUser(w.Context(), "bob", 0))
+		w.user("bob", Access{Role: Admin, Group: Everywhere})
+		if _, _, err := w.d.Accept(w.Context(), void, "", password, here); !errors.Is(err, ErrInvitation) {
+			w.Errorf("of a deleted user, for another of its name: %v", err)
+		}
+		time.Sleep(InvitationLife)
+		if _, err := w.d.Invitation(w.Context(), late); !errors.Is(err, ErrInvitation) {
+			w.Errorf("after a day: %v", err)
+		}
+	})
+}
+
+func TestATokenEndsAtItsTime(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		_, secret, err := w.d.CreateToken(w.Context(), "ann", "script", AccessList{{Role: Viewer, Group: Everywhere}}, time.Hour)
+		w.check(err)
+		time.Sleep(time.Hour - time.Millisecond)
+		if _, err := w.d.BySecret(w.Context(), secret); err != nil {
+			w.Error(err)
+		}
+		time.Sleep(time.Millisecond)
+		if _, err := w.d.BySecret(w.Context(), secret); !errors.Is(err, ErrUnauthenticated) {
+			w.Error(err)
+		}
+	})
+}

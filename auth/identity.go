@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// How says by what an identity was proved.
+type How string
+
+// The ways to prove an identity.
+const (
+	BySession How = "session" // a browser's cookie
+	ByToken   How = "token"   // an API token
+	ByLocal   How = "local"   // being on the machine of a `carillon dev`
+)
+
+// Identity is who makes a request. It holds for that request.
+type Identity struct {
+	User        string
+	DisplayName string
+	How         How
+	// Access is what it may do: the user's, for a token within the token's.
+	Access AccessList
+	// Session and Token name what proved it; the other is empty.
+	Session, Token string
+	// Password says that the user has a password, and so can change it.
+	Password bool
+}
+
+// ErrUnauthenticated means that nobody is signed in: there is no valid session or
+// token with the request, or a user name or password is wrong.
+var ErrUnauthenticated = errors.New("unauthenticated")
+
+// Local returns the identity of whoever uses a `carillon dev`.
+func Local(user string) *Identity {
+	if user == "" {
+		user = "local"
+	}
+	return &Identity{User: user, How: ByLocal, Access: AccessList{{Role: Admin, Group: Everywhere}}.WithDefaults()}
+}
+
+// BySecret returns the identity that an API token proves. Errors: [ErrUnauthenticated],
+// job.ErrUnavailable.
+func (d *Directory) BySecret(ctx context.Context, secret string) (*Identity, error) {
+	if err := errors.Join(d.tokens.wait(ctx), d.users.wait(ctx)); err != nil {
+		return nil, err
+	}
+	token, ok := d.tokenOf(secret)
+	if !ok || !token.ExpiresAt.IsZero() && !time.Now().Before(token.ExpiresAt) {
+		return nil, ErrUnauthenticated
+	}
+	user, ok := d.owner(token.User, token.UserID)
+	if !ok {
+		return nil, ErrUnauthenticated
+	}
+	return &Identity{
+		User: user.Name, DisplayName: user.DisplayName, How: ByToken, Token: token.ID,
+		Access: user.Access.Within(token.Access), Password: user.Password != "",
+	}, nil
+}
+
+// ByCookie returns the identity that a session's secret proves. Errors as BySecret.
+func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, error) {
+	if err := errors.Join(d.sessions.wait(ctx), d.users.wait(ctx)); err != nil {
+		return nil, err
+	}
+	key := digest(secret)
+	session, revision, ok := d.sessions.get(key)
+	now := time.Now()
+	if !ok || session.over(now) {
+		return nil, ErrUnauthenticated
+	}
+	user, ok := d.owner(session.User, session.UserID)
+	if !ok || session.Generation != user.Generation {
+		return nil, ErrUnauthenticated
+	}
+	d.touch(ctx, key, session, revision, now)
+	return &Identity{
+		User: user.Name, DisplayName: user.DisplayName, How: BySession, Session: session.ID,
+		Access: user.Access, Password: user.Password != "",
+	}, nil
+}
+
+// owner returns the user of a session or token, unless it is disabled or another one.
+func (d *Directory) owner(name, id string) (*User, bool) {
+	user, _, ok := d.users.get(userKey(name))
+	return &user, ok && user.ID == id && !user.Disabled
+}

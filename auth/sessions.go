@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/job"
+)
+
+// How long a session lasts that is used all the time, and one that nobody uses.
+const (
+	SessionLife = 7 * 24 * time.Hour
+	SessionIdle = 12 * time.Hour
+)
+
+// seenEvery is how exact a session's SeenAt is: to write it at each request would be
+// a write a request.
+const seenEvery = 5 * time.Minute
+
+// Session is a browser that is signed in. Its key is the digest of its secret.
+type Session struct {
+	// ID names the session. It is no secret, and of no use to sign in with.
+	ID         string    `json:"id"`
+	User       string    `json:"user"`
+	UserID     string    `json:"user_id"`
+	Generation string    `json:"generation"`
+	CreatedAt  time.Time `json:"created_at"`
+	SeenAt     time.Time `json:"seen_at"` // within some minutes
+	ExpiresAt  time.Time `json:"expires_at"`
+	Address    string    `json:"address,omitempty"`
+	UserAgent  string    `json:"user_agent,omitempty"`
+}
+
+// over reports whether the session has ended at now.
+func (s *Session) over(now time.Time) bool {
+	return !now.Before(s.ExpiresAt) || now.Sub(s.SeenAt) >= SessionIdle
+}
+
+// Client is where a request comes from.
+type Client struct{ Address, UserAgent string }
+
+// begin starts a session of user and returns it with its secret.
+func (d *Directory) begin(ctx context.Context, user *User, from Client) (*Session, string, error) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	secret := newSecret()
+	s := &Session{
+		ID: newID(), User: user.Name, UserID: user.ID, Generation: user.Generation,
+		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionLife), Address: from.Address, UserAgent: clip(from.UserAgent, 200),
+	}
+	revision, err := write(ctx, d.conn, kindSession, digest(secret), s, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	d.sessions.put(digest(secret), s, revision)
+	return s, secret, nil
+}
+
+// touch notes that a session is in use. It need not succeed: then the next request
+// tries again.
+func (d *Directory) touch(ctx context.Context, key string, s Session, revision uint64, now time.Time) {
+	if now.Sub(s.SeenAt) < seenEvery {
+		return
+	}
+	s.SeenAt = now.UTC().Truncate(time.Millisecond)
+	next, err := write(ctx, d.conn, kindSession, key, &s, revision)
+	if err != nil {
+		d.log.DebugContext(ctx, "session not noted as used", "session", s.ID, "error", err)
+		return
+	}
+	d.sessions.put(key, &s, next)
+}
+
+// Sessions returns a user's sessions, the one used last first.
+func (d *Directory) Sessions(ctx context.Context, user string) ([]Session, error) {
+	if err := d.sessions.wait(ctx); err != nil {
+		return nil, err
+	}
+	list := []Session{}
+	for _, f := range d.sessionsOf(user) {
+		list = append(list, f.value)
+	}
+	return list, nil
+}
+
+// sessionsOf returns the sessions of a user that are not over.
+func (d *Directory) sessionsOf(name string) []found[Session] {
+	user, _, ok := d.users.get(userKey(name))
+	now := time.Now()
+	return d.sessions.all(func(s *Session) bool {
+		return ok && s.User == name && s.UserID == user.ID && s.Generation == user.Generation && !s.over(now)
+	})
+}
+
+// EndSession ends one session of a user. The error is job.ErrNotFound when the user
+// has none of that id.
+func (d *Directory) EndSession(ctx context.Context, user, id string) error {
+	if err := d.sessions.wait(ctx); err != nil {
+		return err
+	}
+	for _, f := range d.sessionsOf(user) {
+		if f.value.ID == id {
+			if err := remove(ctx, d.conn, kindSession, f.key, 0); err != nil {
+				return err
+			}
+			d.sessions.gone(f.key)
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: session %s of user %s", job.ErrNotFound, clip(id, 64), user)
+}
+
+// clip keeps what a client says of itself short.
+func clip(s string, most int) string { return s[:min(len(s), most)] }

@@ -1,0 +1,113 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// MaxTokenLife bounds how long a token may last.
+const MaxTokenLife = 366 * 24 * time.Hour
+
+// tokenPrefix begins every token, so that scanners for leaked secrets know them.
+const tokenPrefix = "carillon_"
+
+// Token lets a program act for a user, within limits. Its secret is known to its
+// holder only.
+type Token struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"` // what it is for
+	User   string `json:"user"`
+	UserID string `json:"user_id"`
+	// Access limits what the token may do; it is never more than its user may.
+	Access    AccessList `json:"access"`
+	Hash      string     `json:"hash"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt time.Time  `json:"expires_at"`
+}
+
+// CreateToken makes a token of a user, and returns it with its secret, which nobody
+// can see again. access may be more than the user may: it counts as far as the user's
+// goes at the time of use. Errors: *job.InvalidError, job.ErrNotFound when there is no
+// such user, job.ErrUnavailable.
+func (d *Directory) CreateToken(ctx context.Context, user, name string, access AccessList, life time.Duration) (*Token, string, error) {
+	owner, err := d.User(ctx, user)
+	if err != nil {
+		return nil, "", err
+	}
+	var errs []error
+	if name == "" || len(name) > 100 {
+		errs = append(errs, &job.InvalidError{Field: "name", Reason: "must say in 1 to 100 bytes what the token is for"})
+	}
+	if life <= 0 || life > MaxTokenLife {
+		errs = append(errs, &job.InvalidError{Field: "expires_in", Reason: fmt.Sprintf("must be more than zero and at most %s", job.Duration(MaxTokenLife))})
+	}
+	access = access.WithDefaults()
+	errs = append(errs, access.Validate("access")...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, "", err
+	}
+	secret := newSecret()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	t := &Token{
+		ID: newID(), Name: name, User: owner.Name, UserID: owner.ID, Access: access, Hash: digest(secret),
+		CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Millisecond),
+	}
+	revision, err := write(ctx, d.conn, kindToken, t.ID, t, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	d.tokens.put(t.ID, t, revision)
+	return t, tokenPrefix + t.ID + "_" + secret, nil
+}
+
+// tokenOf returns the token that a secret belongs to.
+func (d *Directory) tokenOf(secret string) (Token, bool) {
+	rest, isToken := strings.CutPrefix(secret, tokenPrefix)
+	id, own, whole := strings.Cut(rest, "_")
+	token, _, known := d.tokens.get(id)
+	same := subtle.ConstantTimeCompare([]byte(digest(own)), []byte(token.Hash)) == 1
+	return token, isToken && whole && known && same
+}
+
+// Tokens returns the tokens of a user, or all if user is empty, in order of id. Those
+// that have expired are listed too, so that people see why a program was turned away.
+func (d *Directory) Tokens(ctx context.Context, user string) ([]Token, error) {
+	if err := errors.Join(d.tokens.wait(ctx), d.users.wait(ctx)); err != nil {
+		return nil, err
+	}
+	list := []Token{}
+	for _, f := range d.tokens.all(func(t *Token) bool { return user == "" || t.User == user }) {
+		list = append(list, f.value)
+	}
+	return list, nil
+}
+
+// Token returns a token. The error is job.ErrNotFound when there is none of that id.
+func (d *Directory) Token(ctx context.Context, id string) (*Token, error) {
+	if err := d.tokens.wait(ctx); err != nil {
+		return nil, err
+	}
+	t, _, ok := d.tokens.get(id)
+	if !ok {
+		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, clip(id, 64))
+	}
+	return &t, nil
+}
+
+// RevokeToken ends a token. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (d *Directory) RevokeToken(ctx context.Context, id string) error {
+	if _, err := d.Token(ctx, id); err != nil {
+		return err
+	}
+	if err := remove(ctx, d.conn, kindToken, id, 0); err != nil {
+		return err
+	}
+	d.tokens.gone(id)
+	return nil
+}

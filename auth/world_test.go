@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+)
+
+var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
+
+const password = "correct horse battery staple"
+
+// world is a directory on a bus, in a bubble.
+type world struct {
+	*testing.T
+	broker *bustest.Broker
+	d      *Directory
+}
+
+func inBubble(t *testing.T, f func(w *world)) {
+	t.Helper()
+	bustest.Run(t, noon, func(t *testing.T) {
+		w := &world{T: t, broker: bustest.NewBroker(t)}
+		conn := w.connect("first")
+		w.check(conn.Setup(t.Context(), bus.Assets{Shards: 1}))
+		w.d = w.run(conn)
+		f(w)
+	})
+}
+
+func (w *world) check(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) connect(name string) *bus.Conn {
+	w.Helper()
+	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	w.check(err)
+	w.Cleanup(conn.NC.Close)
+	return conn
+}
+
+// run returns a directory that is kept up to date until the test ends.
+func (w *world) run(conn *bus.Conn) *Directory {
+	d := NewDirectory(conn, nil)
+	ctx, cancel := context.WithCancel(w.Context())
+	ended := make(chan error)
+	go func() { ended <- d.Run(ctx) }()
+	w.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+	})
+	return d
+}
+
+// user creates a user with the password, and the access.
+func (w *world) user(name string, access ...Access) {
+	w.Helper()
+	_, _, err := w.d.PutUser(w.Context(), name, UserEdit{Access: access})
+	w.check(err)
+	w.check(w.d.SetPassword(w.Context(), name, password))
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// loginLife is how long one stays signed in.
+const loginLife = job.Duration(30 * 24 * 60 * 60 * 1e9)
+
+func newLoginCommand() *cobra.Command {
+	var user, link, name, token string
+	cmd := &cobra.Command{
+		Use:   "login [SERVER]",
+		Short: "Sign in, and stay signed in for 30 days",
+		Long: "Sign in to a server with user name and password, and keep an API token, which later commands send to that server.\n" +
+			"It is revoked by \"carillon logout\". With --link, a one-time link is used to choose a password first: that of an\n" +
+			"invitation, or the one by which the first administrator is created. With --token, a token that was made elsewhere\n" +
+			"is kept. The password is asked for, or read from standard input if that is no terminal.",
+		Example: "  carillon login https://carillon.example.org --user ann\n" +
+			"  carillon login --user ann --link 'https://carillon.example.org/sign-in#invitation=…'\n" +
+			"  carillon login https://carillon.example.org --token carillon_…",
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&user, "user", "u", "", "the user's `name`")
+	f.StringVar(&link, "link", "", "a one-time `link`")
+	f.StringVar(&token, "token", "", "an API `token` to keep")
+	f.StringVar(&name, "context", "", "what to call this `name` (default: the server's host)")
+	cmd.MarkFlagsMutuallyExclusive("link", "token")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		server, secret, err := whereTo(args, link)
+		if err != nil {
+			return usage(err)
+		}
+		api, err := client.New(server, "")
+		if err != nil {
+			return usage(err)
+		}
+		made := client.NewToken{Secret: token}
+		switch {
+		case token != "":
+			api.Authorize(token)
+		case user == "" && secret == "":
+			return usage(errors.New("--user says who signs in"))
+		default:
+			if made, err = signIn(cmd, api, user, secret); err != nil {
+				return err
+			}
+			api.Authorize(made.Secret)
+		}
+		me, err := client.Read[client.Me](api.GetMe(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = hostOf(server)
+		}
+		all, err := readContexts()
+		if err != nil {
+			return err
+		}
+		all.put(signedIn{Name: name, Server: api.Address(), User: me.User, Token: made.Secret, TokenID: made.Token.ID, ExpiresAt: made.Token.ExpiresAt})
+		if err := all.save(); err != nil {
+			return err
+		}
+		cmd.Printf("%s is signed in to %s\n", me.User, api.Address())
+		return nil
+	}
+	return cmd
+}
+
+// whereTo returns the server to sign in to, and the secret of the link.
+func whereTo(args []string, link string) (server, secret string, err error) {
+	server = serverFromEnvironment()
+	if len(args) > 0 {
+		server = args[0]
+	}
+	if link == "" {
+		return server, "", nil
+	}
+	u, err := url.Parse(link)
+	if err != nil || u.Host == "" {
+		return "", "", errors.New("--link must be the whole link")
+	}
+	secret, ok := strings.CutPrefix(u.Fragment, "invitation=")
+	if !ok || secret == "" {
+		return "", "", errors.New("--link has no #invitation=…; it must be the whole link, in quotes")
+	}
+	if len(args) == 0 {
+		server = u.Scheme + "://" + u.Host
+	}
+	return server, secret, nil
+}
+
+// signIn asks for a password, begins a session with it, makes a token and ends the
+// session.
+func signIn(cmd *cobra.Command, api *client.API, user, invitation string) (client.NewToken, error) {
+	ctx := cmd.Context()
+	var session client.RequestEditorFn
+	if invitation == "" {
+		password, err := askPassword(cmd, "Password: ")
+		if err != nil {
+			return client.NewToken{}, err
+		}
+		if session, err = beginSession(ctx, api, user, password); err != nil {
+			return client.NewToken{}, err
+		}
+	} else {
+		password, err := choosePassword(cmd)
+		if err != nil {
+			return client.NewToken{}, err
+		}
+		resp, err := api.AcceptInvitation(ctx, client.InvitationAccept{Invitation: invitation, User: user, Password: password})
+		if err == nil {
+			session = withSession(api, resp)
+		}
+		if _, err := client.Read[client.Me](resp, err); err != nil {
+			return client.NewToken{}, err
+		}
+	}
+	host, _ := os.Hostname() // the name is for people; without it, it says less
+	made, err := client.Read[client.NewToken](api.CreateToken(ctx, client.TokenRequest{Name: strings.TrimSuffix("carillon login on "+host, " on "), ExpiresIn: loginLife}, session))
+	_, errOut := client.Read[client.None](api.SignOut(ctx, session))
+	return made, errors.Join(err, errOut)
+}
+
+// withSession has a request carry the session that an answer began.
+func withSession(api *client.API, resp *http.Response) client.RequestEditorFn {
+	cookies := resp.Cookies()
+	return func(_ context.Context, req *http.Request) error {
+		for _, c := range cookies {
+			req.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value}) //nolint:gosec // sent, not set: it has no attributes
+		}
+		req.Header.Set("Origin", api.Address())
+		return nil
+	}
+}
+
+// askPassword reads a password: without echo from a terminal, else one line.
+func askPassword(cmd *cobra.Command, prompt string) (string, error) {
+	in := cmd.InOrStdin()
+	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		cmd.PrintErr(prompt)
+		data, err := term.ReadPassword(int(f.Fd()))
+		cmd.PrintErrln()
+		if err != nil {
+			return "", fmt.Errorf("read password: %w", err)
+		}
+		return string(data), nil
+	}
+	line, err := readLine(in)
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return line, nil
+}
+
+// readLine reads up to a line end, and no byte more: there may be another password.
+func readLine(in io.Reader) (string, error) {
+	if b, ok := in.(io.ByteReader); ok {
+		return lineOf(b)
+	}
+	return lineOf(oneByOne{in})
+}
+
+func lineOf(in io.ByteReader) (string, error) {
+	var line strings.Builder
+	for {
+		b, err := in.ReadByte()
+		switch {
+		case err == nil && b != '\n':
+			line.WriteByte(b)
+		case err == nil, errors.Is(err, io.EOF) && line.Len() > 0:
+			return strings.TrimSuffix(line.String(), "\r"), nil
+		default:
+			return "", err
+		}
+	}
+}
+
+// oneByOne reads single bytes.
+type oneByOne struct{ io.Reader }
+
+// ReadByte implements [io.ByteReader].
+func (r oneByOne) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := io.ReadFull(r.Reader, b[:])
+	return b[0], err
+}
+
+// choosePassword asks for a new password, at a terminal twice.
+func choosePassword(cmd *cobra.Command) (string, error) {
+	password, err := askPassword(cmd, "New password: ")
+	if err != nil {
+		return "", err
+	}
+	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		again, err := askPassword(cmd, "Once more: ")
+		if err != nil {
+			return "", err
+		}
+		if again != password {
+			return "", &job.InvalidError{Field: "password", Reason: "was not the same twice"}
+		}
+	}
+	return password, nil
+}
+
+func hostOf(server string) string {
+	u, err := url.Parse(fullAddress(server))
+	if err != nil {
+		return server
+	}
+	return u.Host
+}
+
+func newLogoutCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "logout [CONTEXT]",
+		Short:   "Revoke the token that login keeps, and forget it",
+		Example: "  carillon logout\n  carillon logout carillon.example.org",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		all, err := readContexts()
+		if err != nil {
+			return err
+		}
+		name := all.Current
+		if len(args) > 0 {
+			name = args[0]
+		}
+		s := all.named(name)
+		if s == nil {
+			return fmt.Errorf("%w: nobody is signed in", job.ErrNotFound)
+		}
+		api, err := client.New(s.Server, "")
+		if err != nil {
+			return err
+		}
+		api.Authorize(s.Token)
+		var revoke error
+		if s.TokenID != "" { // one that was given with --token is not ours to revoke
+			_, revoke = client.Read[client.None](api.RevokeToken(cmd.Context(), s.TokenID))
+			if errors.Is(revoke, client.ErrDenied) || errors.Is(revoke, job.ErrNotFound) {
+				revoke = nil // it has ended by itself
+			}
+		}
+		if revoke != nil {
+			return fmt.Errorf("revoke the token: %w", revoke)
+		}
+		cmd.Printf("%s is signed out of %s\n", s.User, s.Server)
+		all.remove(name)
+		return all.save()
+	}
+	return cmd
+}
+
+func newContextCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "context",
+		Short:   "The servers that one is signed in to, and which of them is asked",
+		Example: "  carillon context list\n  carillon context use carillon.example.org",
+	}
+	output := asTable
+	list := &cobra.Command{
+		Use: "list", Short: "Show the contexts", Example: "  carillon context list", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := readContexts()
+			if err != nil {
+				return err
+			}
+			for i := range all.Items {
+				all.Items[i].Token = "" // the file has it
+			}
+			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
+		},
+	}
+	list.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
+	use := &cobra.Command{
+		Use: "use CONTEXT", Short: "Ask this server from now on", Example: "  carillon context use carillon.example.org", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := readContexts()
+			if err != nil {
+				return err
+			}
+			if all.named(args[0]) == nil {
+				return fmt.Errorf("%w: context %s", job.ErrNotFound, args[0])
+			}
+			all.Current = args[0]
+			return all.save()
+		},
+	}
+	cmd.AddCommand(list, use)
+	return cmd
+}
+
+func drawContexts(t *table, all *contexts) {
+	if len(all.Items) == 0 {
+		t.line("nobody is signed in")
+		return
+	}
+	t.row("", "CONTEXT", "SERVER", "USER", "UNTIL")
+	for _, s := range all.Items {
+		mark, until := "", "-"
+		if s.Name == all.Current {
+			mark = "*"
+		}
+		if !s.ExpiresAt.IsZero() {
+			until = instant(s.ExpiresAt)
+		}
+		t.row(mark, cell(s.Name, 60), cell(s.Server, 80), cell(s.User, 60), until)
+	}
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+)
+
+func newUserCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "user",
+		Short: "Users: create, list, change, disable and delete them",
+		Example: "  carillon user create ann --role editor:billing --role viewer\n" +
+			"  carillon user list\n  carillon user passwd ann",
+	}
+	cmd.AddCommand(newUserCreateCommand(), newUserListCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
+		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand())
+	return cmd
+}
+
+func newUserCreateCommand() *cobra.Command {
+	var access accessFlag
+	var display string
+	var noLink bool
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a user, and print the one-time link to choose a password",
+		Long: "Create a user, and print a link that works once, within 24 hours, by which the user chooses a password. A user that\n" +
+			"is a program needs no link (--no-link), but a token.",
+		Example: "  carillon user create ann --role editor:billing --role viewer\n" +
+			"  carillon user create ci --role operator:deploy --no-link && carillon token create deploys --user ci",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().Var(&access, "role", accessHelp)
+	cmd.Flags().StringVar(&display, "name", "", "the user's full `name`")
+	cmd.Flags().BoolVar(&noLink, "no-link", false, "print no link")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		onlyNew := "*"
+		user, err := client.Read[client.UserItem](api.PutUser(cmd.Context(), args[0], &client.PutUserParams{IfNoneMatch: &onlyNew},
+			client.UserEdit{DisplayName: display, Access: append([]client.Access{}, access...)}))
+		if err != nil {
+			return err
+		}
+		if noLink {
+			return r.output.show(cmd.OutOrStdout(), user, func(t *table) { t.line("user " + user.User + " created: " + shownAccess(user.Access)) })
+		}
+		return r.showLink(cmd, api, user.User)
+	}
+	return cmd
+}
+
+// showLink makes a one-time link for a user and shows it.
+func (r *remote) showLink(cmd *cobra.Command, api *client.API, user string) error {
+	link, err := client.Read[client.InvitationLink](api.InviteUser(cmd.Context(), user))
+	if err != nil {
+		return err
+	}
+	return r.output.show(cmd.OutOrStdout(), link, func(t *table) {
+		t.line(user + " chooses a password with this link, once, until " + instant(link.ExpiresAt) + ":")
+		t.line(link.Link)
+	})
+}
+
+func newUserListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show all users", Example: "  carillon user list\n  carillon user list -o json", Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.UserList](api.ListUsers(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawUsers(t, list.Items) })
+	}
+	return cmd
+}
+
+func drawUsers(t *table, users []client.UserItem) {
+	if len(users) == 0 {
+		t.line("no users")
+		return
+	}
+	t.row("USER", "NAME", "MAY", "SIGNS IN")
+	for _, u := range users {
+		signsIn := string(u.SignsIn)
+		if u.Disabled {
+			signsIn = "disabled"
+		}
+		t.row(u.User, cell(u.DisplayName, 40), cell(shownAccess(u.Access), 80), signsIn)
+	}
+}
+
+// editUser changes a user, if nobody else does at the same time.
+func (r *remote) editUser(cmd *cobra.Command, name, done string, change func(*client.UserEdit)) error {
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	resp, err := api.GetUser(cmd.Context(), name)
+	var etag string
+	if err == nil {
+		etag = resp.Header.Get("ETag")
+	}
+	was, err := client.Read[client.UserItem](resp, err)
+	if err != nil {
+		return err
+	}
+	edit := client.UserEdit{DisplayName: was.DisplayName, Access: was.Access, Disabled: was.Disabled}
+	change(&edit)
+	now, err := client.Read[client.UserItem](api.PutUser(cmd.Context(), name, &client.PutUserParams{IfMatch: &etag}, edit))
+	if err != nil {
+		return err
+	}
+	return r.output.show(cmd.OutOrStdout(), now, func(t *table) { t.line("user " + now.User + " " + done + ": " + shownAccess(now.Access)) })
+}
+
+func newUserSetRoleCommand() *cobra.Command {
+	var access accessFlag
+	cmd := &cobra.Command{
+		Use:     "set-role NAME --role ROLE...",
+		Short:   "Say anew what a user may",
+		Example: "  carillon user set-role ann --role admin\n  carillon user set-role bob --role operator:billing --role viewer:ops=",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().Var(&access, "role", accessHelp)
+	if err := cmd.MarkFlagRequired("role"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return r.editUser(cmd, args[0], "changed", func(e *client.UserEdit) { e.Access = access })
+	}
+	return cmd
+}
+
+// newUserSwitchCommand returns disable or enable.
+func newUserSwitchCommand(disable bool) *cobra.Command {
+	verb, short := "enable", "Let a user sign in again"
+	if disable {
+		verb, short = "disable", "End a user's sessions, and stop its tokens, until it is enabled"
+	}
+	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  carillon user " + verb + " ann", Args: cobra.ExactArgs(1)}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return r.editUser(cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = disable })
+	}
+	return cmd
+}
+
+func newUserDeleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete NAME...", Short: "Delete users, with their sessions and tokens", Example: "  carillon user delete ann", Args: cobra.MinimumNArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args, func(name string) error {
+			if _, err := client.Read[client.None](api.DeleteUser(cmd.Context(), name, nil)); err != nil {
+				return err
+			}
+			cmd.Printf("user %s deleted\n", name)
+			return nil
+		})
+	}
+	return cmd
+}
+
+func newUserPasswdCommand() *cobra.Command {
+	var self string
+	cmd := &cobra.Command{
+		Use:   "passwd NAME | --self USER",
+		Short: "Print a one-time link for another password, or change one's own",
+		Long: "For another user: print a link that works once, within 24 hours, by which that user chooses another password. For\n" +
+			"oneself, with --self and one's user name: ask for the present password and for another one. Both end all sessions.",
+		Example: "  carillon user passwd ann\n  carillon user passwd --self bob",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 1) == (self != "") {
+				return errors.New("want the name of a user, or --self with one's own")
+			}
+			return nil
+		},
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&self, "self", "", "one's own user `name`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if self == "" {
+			return r.showLink(cmd, api, args[0])
+		}
+		return changeOwnPassword(cmd, api, self)
+	}
+	return cmd
+}
+
+// changeOwnPassword signs in, changes the password and signs out.
+func changeOwnPassword(cmd *cobra.Command, api *client.API, user string) error {
+	ctx := cmd.Context()
+	api.Authorize("") // only a session may do this
+	current, err := askPassword(cmd, "Present password: ")
+	if err != nil {
+		return err
+	}
+	session, err := beginSession(ctx, api, user, current)
+	if err != nil {
+		return err
+	}
+	password, err := choosePassword(cmd)
+	if err == nil {
+		resp, failed := api.SetMyPassword(ctx, client.PasswordChange{Current: current, Password: password}, session)
+		if failed == nil && len(resp.Cookies()) > 0 {
+			session = withSession(api, resp)
+		}
+		_, err = client.Read[client.Me](resp, failed)
+	}
+	_, errOut := client.Read[client.None](api.SignOut(ctx, session))
+	if err = errors.Join(err, errOut); err == nil {
+		cmd.Println("the password is changed")
+	}
+	return err
+}
+
+// beginSession signs in with a password.
+func beginSession(ctx context.Context, api *client.API, user, password string) (client.RequestEditorFn, error) {
+	resp, err := api.SignIn(ctx, client.SignInRequest{User: user, Password: password})
+	var session client.RequestEditorFn
+	if err == nil {
+		session = withSession(api, resp)
+	}
+	_, err = client.Read[client.Me](resp, err)
+	return session, err
+}

@@ -1,0 +1,134 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/auth"
+)
+
+// caller is who makes a request, and from where. It is in the request's context.
+type caller struct {
+	who  *auth.Identity // nil when nobody is signed in
+	from auth.Client
+}
+
+type callerKey struct{}
+
+func withCaller(ctx context.Context, by *caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, by)
+}
+
+func callerOf(ctx context.Context) *caller {
+	by, ok := ctx.Value(callerKey{}).(*caller)
+	if !ok {
+		panic("BUG: a request without its caller")
+	}
+	return by
+}
+
+// whoIs returns who makes the request; it is not nil behind a permit that asks for
+// somebody.
+func whoIs(ctx context.Context) *auth.Identity { return callerOf(ctx).who }
+
+// identify returns who makes a request. A token that is not valid is an error; a
+// cookie may be an old one, with which nobody is signed in.
+func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
+	by := &caller{from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}}
+	if header := c.Get(fiber.HeaderAuthorization); header != "" {
+		scheme, secret, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return by, explain(auth.ErrUnauthenticated, "Authorization must be Bearer and an API token")
+		}
+		who, err := s.handlers.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
+		by.who = who
+		if errors.Is(err, auth.ErrUnauthenticated) {
+			err = explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, or its user is gone")
+		}
+		return by, err
+	}
+	if secret := c.Cookies(s.cookieName()); secret != "" {
+		who, err := s.handlers.users.ByCookie(c.UserContext(), secret)
+		if err == nil {
+			by.who = who
+			return by, fromOurPage(c)
+		}
+		if !errors.Is(err, auth.ErrUnauthenticated) {
+			return by, err
+		}
+	}
+	if s.isLocal(c) {
+		by.who = auth.Local(c.Get("Carillon-User"))
+	}
+	return by, nil
+}
+
+// fromOurPage refuses a change that comes with a cookie and does not say from where:
+// every browser does. That it is from us was seen before, by ours.
+func fromOurPage(c *fiber.Ctx) error {
+	switch c.Method() {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
+		return nil
+	}
+	if c.Get("Sec-Fetch-Site") == "" && c.Get(fiber.HeaderOrigin) == "" {
+		return fiber.NewError(fiber.StatusForbidden, "a change with a cookie must have an Origin header; programs use an API token")
+	}
+	return nil
+}
+
+// isLocal reports whether everybody counts as an administrator who asks from this
+// machine, and the request does. One that a proxy has passed on may be from anywhere.
+func (s *Server) isLocal(c *fiber.Ctx) bool {
+	if !s.cfg.Local || !isLoopback(hostOf(string(c.Request().Host()))) {
+		return false
+	}
+	for _, h := range []string{fiber.HeaderForwarded, fiber.HeaderXForwardedFor, fiber.HeaderXForwardedHost, "X-Real-Ip", fiber.HeaderVia} {
+		if c.Get(h) != "" {
+			return false
+		}
+	}
+	addr, ok := c.Context().RemoteAddr().(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback()
+}
+
+// clientAddress returns where a request comes from: what the connection says, or the
+// proxy that we are told to stand behind. Of what that passes on, the last address is
+// its own observation; those before it are the client's claims.
+func (s *Server) clientAddress(c *fiber.Ctx) string {
+	if s.cfg.BehindProxy {
+		list := strings.Split(c.Get(fiber.HeaderXForwardedFor), ",")
+		if ip := net.ParseIP(strings.TrimSpace(list[len(list)-1])); ip != nil {
+			return ip.String()
+		}
+	}
+	return c.Context().RemoteIP().String()
+}
+
+// isSecure reports whether clients reach the server over TLS.
+func (s *Server) isSecure() bool { return s.cfg.TLS != nil || s.cfg.BehindProxy }
+
+// cookieName returns the name of the session's cookie. Browsers take one that begins
+// with __Host- only over TLS, from this very host, for all of its paths.
+func (s *Server) cookieName() string {
+	if s.isSecure() {
+		return "__Host-carillon_session"
+	}
+	return "carillon_session"
+}
+
+// cookie returns what Set-Cookie has to say; without a secret the session is over.
+func (s *Server) cookie(secret string) string {
+	c := http.Cookie{ //nolint:gosec // it is Secure wherever there is TLS; on loopback there may be none
+		Name: s.cookieName(), Value: secret, Path: "/", MaxAge: int(auth.SessionLife.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.isSecure(),
+	}
+	if secret == "" {
+		c.MaxAge = -1
+	}
+	return c.String()
+}

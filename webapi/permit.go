@@ -1,0 +1,206 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/auth"
+	"carillon/job"
+)
+
+// errForbidden means that whoever asks is known, and may not.
+var errForbidden = errors.New("forbidden")
+
+// permit says what a request needs: a role, and where.
+type permit struct {
+	role  auth.Role
+	where place
+	grant auth.Grant // needed too, in that group; empty is none
+}
+
+// place says in which executor group a role is needed.
+type place int
+
+const (
+	open       place = iota // nowhere: anybody may, without signing in
+	self                    // nowhere: whoever is signed in, about themselves
+	somewhere               // in some group: what is the same for all, or a list that is filtered
+	everywhere              // in all groups
+	ofPath                  // in that of the path
+	ofRun                   // in that of the stored run that the path names
+)
+
+// permits is the one place that says who may do what: what each operation of the
+// contract needs. The group is that of the stored object which the path names, never
+// of what the body says; a job's group is part of its identity, and the handler takes
+// no body that names another. What handlers add: lists leave out what the caller may
+// not see.
+var permits = map[string]permit{
+	"healthz":          {where: open},
+	"readyz":           {where: open},
+	"getSignIn":        {where: open},
+	"signIn":           {where: open},
+	"signOut":          {where: open},
+	"readInvitation":   {where: open},
+	"acceptInvitation": {where: open},
+
+	"getMe":          {where: self},
+	"setMyPassword":  {where: self},
+	"listMySessions": {where: self},
+	"endMySession":   {where: self},
+	"getVersion":     {where: self},
+	"listTokens":     {where: self}, // of others: an admin, by otherUser
+	"createToken":    {where: self},
+	"revokeToken":    {where: self},
+
+	"listJobs":        {role: auth.Viewer, where: somewhere},
+	"getJob":          {role: auth.Viewer, where: ofPath},
+	"putJob":          {role: auth.Editor, where: ofPath},
+	"deleteJob":       {role: auth.Editor, where: ofPath},
+	"listJobVersions": {role: auth.Viewer, where: ofPath},
+	"pauseJob":        {role: auth.Operator, where: ofPath},
+	"resumeJob":       {role: auth.Operator, where: ofPath},
+	"runJob":          {role: auth.Operator, where: ofPath},
+	"previewJob":      {role: auth.Viewer, where: ofPath},
+	"previewSchedule": {role: auth.Viewer, where: somewhere},
+
+	"getHold": {role: auth.Viewer, where: somewhere},
+	"setHold": {role: auth.Operator, where: everywhere},
+
+	"listCalendars":  {role: auth.Viewer, where: somewhere},
+	"getCalendar":    {role: auth.Viewer, where: somewhere},
+	"putCalendar":    {role: auth.Editor, where: everywhere},
+	"deleteCalendar": {role: auth.Editor, where: everywhere},
+
+	"listFires":  {role: auth.Viewer, where: somewhere},
+	"countFires": {role: auth.Viewer, where: somewhere},
+
+	"listRuns":  {role: auth.Viewer, where: somewhere},
+	"countRuns": {role: auth.Viewer, where: somewhere},
+	"getRun":    {role: auth.Viewer, where: ofRun},
+	"cancelRun": {role: auth.Operator, where: ofRun},
+	"getLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
+	"tailLogs":  {role: auth.Viewer, where: ofRun, grant: auth.Logs},
+
+	"listNodes":  {role: auth.Viewer, where: somewhere},
+	"listGroups": {role: auth.Viewer, where: somewhere},
+	"metrics":    {role: auth.Viewer, where: somewhere},
+
+	"listUsers":        {role: auth.Admin, where: everywhere},
+	"getUser":          {role: auth.Admin, where: everywhere},
+	"putUser":          {role: auth.Admin, where: everywhere},
+	"deleteUser":       {role: auth.Admin, where: everywhere},
+	"inviteUser":       {role: auth.Admin, where: everywhere},
+	"listUserSessions": {role: auth.Admin, where: everywhere},
+	"endUserSessions":  {role: auth.Admin, where: everywhere},
+}
+
+// admit returns the handler that lets through who may do an operation. Behind it the
+// context has the caller.
+func (s *Server) admit(operation string) fiber.Handler {
+	p, known := permits[operation]
+	if !known {
+		panic("BUG: operation " + operation + " has no row in permits")
+	}
+	return func(c *fiber.Ctx) error {
+		by, err := s.identify(c)
+		if err != nil && (p.where != open || !errors.Is(err, auth.ErrUnauthenticated)) {
+			return err
+		}
+		c.SetUserContext(withCaller(c.UserContext(), by))
+		if p.where == open {
+			return c.Next()
+		}
+		if by.who == nil {
+			return explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
+		}
+		if err := s.allowed(c, by.who, p); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+}
+
+// allowed returns errForbidden unless who may do what p says.
+func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
+	switch p.where {
+	case open, self:
+		return nil
+	case somewhere:
+		if !who.Access.MaySomewhere(p.role) {
+			return needs(p.role, "in some executor group")
+		}
+		return nil
+	case everywhere:
+		if !who.Access.May(p.role, auth.Everywhere) {
+			return needs(p.role, "everywhere")
+		}
+		return nil
+	case ofPath, ofRun:
+	}
+	if who.Access.May(p.role, auth.Everywhere) && (p.grant == "" || who.Access.Sees(p.grant, auth.Everywhere)) {
+		return nil
+	}
+	group := c.Params("group")
+	if p.where == ofRun {
+		var err error
+		if group, err = s.handlers.groupOfRun(c); err != nil {
+			return err
+		}
+		if !who.Access.May(auth.Viewer, group) {
+			// That there is such a run is not theirs to know.
+			return fmt.Errorf("%w: run %s", job.ErrNotFound, c.Params("run_id"))
+		}
+	}
+	if !who.Access.May(p.role, group) {
+		return needs(p.role, "in group "+group)
+	}
+	if p.grant != "" && !who.Access.Sees(p.grant, group) {
+		return explain(errForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.grant, group))
+	}
+	return nil
+}
+
+func needs(role auth.Role, where string) error {
+	return explain(errForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
+}
+
+// groupOfRun returns the group of the run that a path names, as it is stored. Of a run
+// that is too new to be stored it is that of the job which the request says: the bus
+// then looks for the run among that job's group only.
+func (h *handlers) groupOfRun(c *fiber.Ctx) (string, error) {
+	attempts, err := h.attempts(c.UserContext(), c.Params("run_id"))
+	if err == nil {
+		return attempts[0].Job.Group(), nil
+	}
+	name := job.Name(c.Query("job"))
+	if name == "" {
+		name = jobOfBody(c.Body())
+	}
+	if !errors.Is(err, job.ErrNotFound) || name == "" {
+		return "", err
+	}
+	return name.Group(), nil
+}
+
+// jobOfBody returns the job that the body of a request names, or nothing.
+func jobOfBody(body []byte) job.Name {
+	var r struct {
+		Job string `json:"job"`
+	}
+	if json.Unmarshal(body, &r) != nil {
+		return ""
+	}
+	name, err := job.ParseName(r.Job)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// author returns who a change is recorded to be by.
+func author(ctx context.Context) string { return whoIs(ctx).User }

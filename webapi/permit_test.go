@@ -1,0 +1,206 @@
+package webapi
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/auth"
+	"carillon/job"
+)
+
+var update = flag.Bool("update", false, "write testdata/permits.txt anew")
+
+// personas are those for whom each operation is tried, in the order of the columns.
+// What is asked for is of group billing.
+var personas = []struct {
+	name   string
+	access auth.Access
+}{
+	{"viewer:ops", auth.Access{Role: auth.Viewer, Group: "ops"}},
+	{"admin:ops", auth.Access{Role: auth.Admin, Group: "ops"}},
+	{"viewer", auth.Access{Role: auth.Viewer, Group: "billing"}},
+	{"no-grants", auth.Access{Role: auth.Viewer, Group: "billing", Grants: []auth.Grant{}}},
+	{"operator", auth.Access{Role: auth.Operator, Group: "billing"}},
+	{"editor", auth.Access{Role: auth.Editor, Group: "billing"}},
+	{"admin", auth.Access{Role: auth.Admin, Group: "billing"}},
+	{"viewer*", auth.Access{Role: auth.Viewer, Group: auth.Everywhere}},
+	{"operator*", auth.Access{Role: auth.Operator, Group: auth.Everywhere}},
+	{"editor*", auth.Access{Role: auth.Editor, Group: auth.Everywhere}},
+	{"admin*", auth.Access{Role: auth.Admin, Group: auth.Everywhere}},
+}
+
+// TestEveryRouteAsksForWhatTheTableSays tries every operation of the contract as
+// everybody. testdata/permits.txt is the result: reviewing it is reviewing who may do
+// what.
+func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	g.putAs(ann, "billing/x")
+	run := begun("billing/x", noon)
+	g.history(run)
+	path := strings.NewReplacer("{group}", "billing", "{name}", "x", "{run_id}", string(run.RunID), "{calendar}", "holidays",
+		"{user}", "ann", "{session}", "s", "{token}", "t")
+	bearers := make([]header, len(personas))
+	for i, p := range personas {
+		name := fmt.Sprintf("user%d", i)
+		body := map[string]any{"access": auth.AccessList{p.access}}
+		want[UserItem](g.world, http.StatusCreated, "PUT", "/api/v1/users/"+name, body, ann.headers()...)
+		made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": p.name, "user": name}, ann.headers()...)
+		bearers[i] = header{"Authorization", "Bearer " + made.Secret}
+	}
+
+	// Who is let through meets the check of the parameters, which this one does not pass.
+	tried := func(method, template string, headers ...header) string {
+		a := g.send(method, path.Replace(template)+"?no_such_parameter=1", nil, headers...)
+		switch {
+		case a.status == http.StatusBadRequest && strings.Contains(a.text, "no_such_parameter"):
+			return "yes"
+		case a.status == http.StatusUnauthorized:
+			return "401"
+		case a.status == http.StatusForbidden:
+			return "403"
+		case a.status == http.StatusNotFound:
+			return "404"
+		}
+		t.Errorf("%s %s: %d %s", method, template, a.status, a.text)
+		return "?"
+	}
+	rows := map[string]string{}
+	for template, item := range g.server.contract.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if _, known := permits[op.OperationID]; !known {
+				t.Errorf("operation %s has no row in permits", op.OperationID)
+			}
+			var row strings.Builder
+			fmt.Fprintf(&row, "%-18s %-10s", op.OperationID, tried(method, template))
+			for i, p := range personas {
+				fmt.Fprintf(&row, " %-*s", len(p.name), tried(method, template, bearers[i]))
+			}
+			rows[op.OperationID] = strings.TrimRight(row.String(), " ")
+		}
+	}
+	for operation := range permits {
+		if rows[operation] == "" {
+			t.Errorf("permits has a row for %s, which is no operation", operation)
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-18s %-10s", "operation", "nobody")
+	for _, p := range personas {
+		text.WriteString(" " + p.name)
+	}
+	text.WriteString("\n")
+	for _, operation := range slices.Sorted(maps.Keys(rows)) {
+		text.WriteString(rows[operation] + "\n")
+	}
+	table := text.String()
+	const file = "testdata/permits.txt"
+	if *update {
+		g.check(os.MkdirAll("testdata", 0o755))
+		g.check(os.WriteFile(file, []byte(table), 0o600))
+	}
+	before, err := os.ReadFile(file)
+	g.check(err)
+	if diff := cmp.Diff(string(before), table); diff != "" {
+		t.Errorf("who may do what has changed; if it should, run with -update and review:\n%s", diff)
+	}
+}
+
+func TestListsHaveWhatTheCallerSees(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for _, name := range []job.Name{"billing/x", "billing/y", "ops/x", "payroll/x"} {
+		g.putAs(ann, name)
+		g.history(begun(name, noon))
+	}
+	g.heartbeat("billing", "b1", "online")
+	g.heartbeat("ops", "o1", "online")
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Operator, Group: "payroll"})
+	nobody := ann.person("nobody")
+
+	jobs := func(query string, total int, names ...job.Name) {
+		t.Helper()
+		page, _ := want[JobPage](g.world, http.StatusOK, "GET", "/api/v1/jobs?"+query, nil, bob.headers()...)
+		var got []job.Name
+		for _, item := range page.Items {
+			got = append(got, item.Definition.Job.Job)
+		}
+		if diff := cmp.Diff(names, got); diff != "" || page.Total != total {
+			t.Errorf("%s: total %d; %s", query, page.Total, diff)
+		}
+	}
+	jobs("", 3, "billing/x", "billing/y", "payroll/x")
+	jobs("group=ops", 0)
+	jobs("q=x", 2, "billing/x", "payroll/x")
+	jobs("limit=1", 3, "billing/x")
+
+	runs := func(query string, n int) {
+		t.Helper()
+		page, _ := want[RunPage](g.world, http.StatusOK, "GET", "/api/v1/runs?"+query, nil, bob.headers()...)
+		for _, r := range page.Items {
+			if r.Job.Group() == "ops" {
+				t.Errorf("%s: %+v", query, r)
+			}
+		}
+		if len(page.Items) != n {
+			t.Errorf("%s: %d runs, want %d", query, len(page.Items), n)
+		}
+	}
+	runs("", 3)
+	runs("group=ops", 0)
+	runs("job=ops/x", 0)
+	runs("job=ops/x&job=billing/x", 1)
+	counts, _ := want[RunCounts](g.world, http.StatusOK, "GET", "/api/v1/runs/counts?from=2026-01-05T00:00:00Z&to=2026-01-06T00:00:00Z", nil, bob.headers()...)
+	if counts.Items[0][job.StatusPending] != 3 {
+		t.Errorf("%+v", counts)
+	}
+	groups, _ := want[GroupList](g.world, http.StatusOK, "GET", "/api/v1/groups", nil, bob.headers()...)
+	if len(groups.Items) != 2 || groups.Items[0].ExecutorGroup != "billing" || groups.Items[1].ExecutorGroup != "payroll" {
+		t.Errorf("%+v", groups)
+	}
+	fires, _ := want[FirePage](g.world, http.StatusOK, "GET", "/api/v1/fires?to="+tomorrow(), nil, bob.headers()...)
+	if len(fires.Items) != 3 {
+		t.Errorf("%+v", fires)
+	}
+	for _, path := range []string{"/api/v1/jobs", "/api/v1/runs", "/api/v1/groups", "/api/v1/nodes", "/metrics", "/api/v1/calendars"} {
+		g.problemWith(nobody.headers(), 403, "forbidden", "GET", path, nil, "viewer in some executor group")
+	}
+}
+
+func TestARunOfAnotherGroupDoesNotExist(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	run := begun("ops/x", noon)
+	g.history(run)
+	g.printed(run, 1, 3)
+	bob := ann.person("bob", auth.Access{Role: auth.Admin, Group: "billing"})
+	path := "/api/v1/runs/" + string(run.RunID)
+	for _, sub := range []string{"", "/logs", "/logs/tail", "/logs/tail?job=billing/x"} {
+		g.problemWith(bob.headers(), 404, "not_found", "GET", path+sub, nil)
+	}
+	// That the body names a job of one's own group changes nothing: the stored run counts.
+	g.problemWith(bob.headers(), 404, "not_found", "POST", path+"/cancel", `{"job":"billing/x"}`)
+	unknown := "/api/v1/runs/" + string(job.NewRunID(noon))
+	g.problemWith(bob.headers(), 404, "not_found", "GET", unknown, nil)
+	g.problemWith(bob.headers(), 404, "not_found", "POST", unknown+"/cancel", `{"job":"ops/x"}`)
+	g.problemWith(bob.headers(), 503, "unavailable", "POST", unknown+"/cancel", `{"job":"billing/x"}`) // passed on to the owner
+}
+
+func TestAJobIsSavedUnderItsOwnNameOnly(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	g.putAs(ann, "ops/x")
+	bob := ann.person("bob", auth.Access{Role: auth.Editor, Group: "billing"})
+	g.problemWith(bob.headers(), 400, "invalid", "PUT", "/api/v1/jobs/billing/x", document("ops/x", "@hourly"), "as in the path")
+	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("billing/x", "@hourly"))
+	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("ops/x", "@hourly"))
+	g.problemWith(bob.headers(), 403, "forbidden", "POST", "/api/v1/jobs/ops/x/run", nil)
+}

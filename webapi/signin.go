@@ -1,0 +1,144 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"carillon/auth"
+	"carillon/job"
+)
+
+// GetSignIn answers GET /sign-in.
+func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
+	has, err := h.users.HasAdministrator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	who := whoIs(ctx)
+	return GetSignIn200JSONResponse{Local: who != nil && who.How == auth.ByLocal, Password: true, NeedsAdministrator: !has}, nil
+}
+
+// SignIn answers POST /sign-in.
+func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
+	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, callerOf(ctx).from)
+	if errors.Is(err, auth.ErrUnauthenticated) {
+		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", callerOf(ctx).from.Address)
+		return nil, explain(err, "the user name or the password is wrong")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+}
+
+// SignOut answers POST /sign-out.
+func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
+	if who := whoIs(ctx); who != nil && who.How == auth.BySession {
+		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return SignOut204Response{Headers: SignOut204ResponseHeaders{SetCookie: h.cookie("")}}, nil
+}
+
+// ReadInvitation answers POST /invitations/read.
+func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
+	i, err := h.users.Invitation(ctx, r.Body.Invitation)
+	if err != nil {
+		return nil, err
+	}
+	return ReadInvitation200JSONResponse{Administrator: i.User == "", User: i.User, ExpiresAt: i.ExpiresAt}, nil
+}
+
+// AcceptInvitation answers POST /invitations/accept.
+func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
+	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, callerOf(ctx).from)
+	if err != nil {
+		return nil, err
+	}
+	return AcceptInvitation200JSONResponse{Body: meOf(who), Headers: AcceptInvitation200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+}
+
+// GetMe answers GET /me.
+func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
+	return GetMe200JSONResponse(meOf(whoIs(ctx))), nil
+}
+
+// meOf returns an identity as the API shows it.
+func meOf(who *auth.Identity) Me {
+	may := func(role auth.Role) []string { return shownGroups(who.Access.Groups(role)) }
+	sees := func(grant auth.Grant) []string { return shownGroups(who.Access.Seen(grant)) }
+	return Me{
+		User: who.User, DisplayName: who.DisplayName, How: who.How, Access: append([]Access{}, who.Access...), HasPassword: who.Password,
+		Can: Can{
+			View: may(auth.Viewer), Operate: may(auth.Operator), Edit: may(auth.Editor), Admin: may(auth.Admin),
+			Logs: sees(auth.Logs), Params: sees(auth.Params), Scripts: sees(auth.Scripts), Secrets: sees(auth.Secrets),
+		},
+	}
+}
+
+// shownGroups has everywhere as "*".
+func shownGroups(groups []string, everywhere bool) []string {
+	if everywhere {
+		return []string{auth.Everywhere}
+	}
+	return append([]string{}, groups...)
+}
+
+// SetMyPassword answers PUT /me/password.
+func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
+	by := callerOf(ctx)
+	if by.who.How != auth.BySession {
+		return nil, explain(errForbidden, "only somebody who has signed in with a password can change it")
+	}
+	err := h.users.Reauthenticate(ctx, by.who.User, r.Body.Current, by.from)
+	if errors.Is(err, auth.ErrUnauthenticated) {
+		return nil, explain(err, "the current password is wrong")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := h.users.SetPassword(ctx, by.who.User, r.Body.Password); err != nil {
+		return nil, err
+	}
+	who, secret, err := h.users.Renew(ctx, by.who.User, by.from)
+	if err != nil {
+		return nil, err
+	}
+	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+}
+
+// ListMySessions answers GET /me/sessions.
+func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
+	list, err := h.sessionsOf(ctx, whoIs(ctx).User)
+	if err != nil {
+		return nil, err
+	}
+	return ListMySessions200JSONResponse(list), nil
+}
+
+// sessionsOf returns a user's sessions, the one used last first.
+func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, error) {
+	sessions, err := h.users.Sessions(ctx, user)
+	if err != nil {
+		return SessionList{}, err
+	}
+	slices.SortFunc(sessions, func(a, b auth.Session) int { return b.SeenAt.Compare(a.SeenAt) })
+	list := SessionList{Items: []Session{}}
+	for _, s := range sessions {
+		list.Items = append(list.Items, Session{
+			ID: s.ID, CreatedAt: s.CreatedAt, SeenAt: s.SeenAt, ExpiresAt: s.ExpiresAt, Address: s.Address, UserAgent: s.UserAgent,
+			Current: s.ID == whoIs(ctx).Session,
+		})
+	}
+	return list, nil
+}
+
+// EndMySession answers DELETE /me/sessions/{session}.
+func (h *handlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
+	if err := h.users.EndSession(ctx, whoIs(ctx).User, r.Session); err != nil {
+		return nil, err
+	}
+	return EndMySession204Response{}, nil
+}

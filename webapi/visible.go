@@ -1,0 +1,59 @@
+package webapi
+
+import (
+	"context"
+	"slices"
+
+	"carillon/auth"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// seen returns the groups whose jobs the caller sees, nil for all of them.
+func seen(ctx context.Context) map[string]bool {
+	groups, everywhere := whoIs(ctx).Access.Groups(auth.Viewer)
+	if everywhere {
+		return nil
+	}
+	visible := make(map[string]bool, len(groups))
+	for _, g := range groups {
+		visible[g] = true
+	}
+	return visible
+}
+
+// visibleStore is a log store whose lists have what the caller sees, and no more, so
+// that no handler can forget it. What it reads by a run's id is guarded by the route's
+// permit, and last runs are asked for by the names of jobs that were found.
+type visibleStore struct{ logstore.Store }
+
+// Runs implements [logstore.Store].
+func (s visibleStore) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {
+	f, some := within(ctx, f)
+	if !some {
+		return logstore.RunPage{}, f.Validate()
+	}
+	return s.Store.Runs(ctx, f)
+}
+
+// Counts implements [logstore.Store].
+func (s visibleStore) Counts(ctx context.Context, f logstore.RunFilter) (map[job.Status]int, error) {
+	f, some := within(ctx, f)
+	if !some {
+		return map[job.Status]int{}, f.Validate()
+	}
+	return s.Store.Counts(ctx, f)
+}
+
+// within narrows a filter to what the caller sees; some is false when that is nothing.
+func within(ctx context.Context, f logstore.RunFilter) (_ logstore.RunFilter, some bool) {
+	groups, everywhere := whoIs(ctx).Access.Groups(auth.Viewer)
+	if everywhere {
+		return f, true
+	}
+	if f.Groups != nil {
+		groups = slices.DeleteFunc(groups, func(g string) bool { return !slices.Contains(f.Groups, g) })
+	}
+	f.Groups = groups
+	return f, len(groups) > 0
+}
