@@ -44,6 +44,13 @@ func where(f *logstore.RunFilter) (*conditions, error) {
 	if f.Group != "" {
 		c.add("group = ?", f.Group)
 	}
+	switch {
+	case f.Groups == nil:
+	case len(f.Groups) == 0:
+		c.add("false")
+	default:
+		c.add("group IN (" + list(f.Groups) + ")")
+	}
 	if len(f.Jobs) > 0 {
 		c.add("job IN (" + list(f.Jobs) + ")")
 	}
