@@ -17,6 +17,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/embedded"
 	"carillon/executor"
+	"carillon/internal/chserver"
 	"carillon/internal/manifest"
 	"carillon/job"
 )
@@ -30,9 +31,9 @@ var samples string
 type devOptions struct {
 	nodeConfig
 	runnerOptions
-	data, nats, logLevel string
-	slots                int
-	noSamples            bool
+	nats, logLevel string
+	slots          int
+	noSamples      bool
 }
 
 func newDevCommand() *cobra.Command {
@@ -53,6 +54,7 @@ func newDevCommand() *cobra.Command {
 	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
 	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "the `address` of the NATS server; port 0 is any that is free")
 	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
+	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, clickhouse (a server that is started on the directory), or\nclickhouse://USER:PASSWORD@HOST/DATABASE")
 	f.IntVar(&o.slots, "slots", 32, "how many runs the executor does at once")
 	f.BoolVar(&o.noSamples, "no-samples", false, "save no sample jobs")
 	o.nodeConfig.flags(f)
@@ -94,7 +96,15 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 			return err
 		}
 	}
-	o.roles, o.store = allRoles, storePath(o.data)
+	o.roles, o.store = allRoles, storeFlag(o.store)
+	var history *chserver.Server
+	if o.store == storeClickHouse {
+		if history, err = startClickHouse(ctx, o.data, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		defer history.Stop()
+		o.store = history.URL("carillon")
+	}
 	if o.node == "" {
 		o.node = "dev"
 	}
@@ -109,6 +119,9 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	}
 	// Right above ingest, so that what runs say at the end is still stored.
 	layers := slices.Insert(n.layers, 1, layer{"executor", worker.Run, 3 * time.Second})
+	if history != nil {
+		layers = slices.Insert(layers, 0, layer{"clickhouse", func(ctx context.Context) error { return keepClickHouse(ctx, history, log) }, time.Second})
+	}
 	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
 		n.ready(ctx, conn.Cluster().Shards)
 		if ctx.Err() == nil {

@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"carillon/internal/chserver"
 )
 
 func main() {
+	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	root := newRoot(

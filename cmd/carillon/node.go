@@ -6,22 +6,20 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-co-op/gocron/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/pflag"
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 	"carillon/logstore/ingest"
-	"carillon/logstore/sqlite"
 	"carillon/scheduler"
 	"carillon/webapi"
 )
@@ -32,8 +30,8 @@ const defaultHTTP = "127.0.0.1:8822"
 // The roles of a server.
 const (
 	roleScheduler = "scheduler" // owns shards and fires
-	roleStore     = "store"     // keeps history, in a file of its own
-	roleAPI       = "api"       // serves the API and the console, from the store beside it
+	roleStore     = "store"     // moves history into the log store, and trims it
+	roleAPI       = "api"       // serves the API and the console, from the log store
 )
 
 var allRoles = []string{roleScheduler, roleStore, roleAPI}
@@ -43,7 +41,8 @@ type nodeConfig struct {
 	roles    []string
 	http     string
 	web      webapi.Config // how the API is served
-	store    string        // path of the SQLite file
+	data     string        // directory
+	store    string        // "sqlite", which is a file in data, or the address of a shared one
 	node     string
 	lanes    int
 	keepRuns time.Duration
@@ -89,15 +88,15 @@ func (f durationFlag) Set(s string) error {
 // Type implements [pflag.Value].
 func (durationFlag) Type() string { return "duration" }
 
-func parseRoles(text string) ([]string, error) {
+func parseRoles(text, store string) ([]string, error) {
 	roles := strings.Split(text, ",")
 	for _, r := range roles {
 		if !slices.Contains(allRoles, r) {
 			return nil, &job.InvalidError{Field: "roles", Reason: fmt.Sprintf("%q must be a list of %s", text, strings.Join(allRoles, ", "))}
 		}
 	}
-	if slices.Contains(roles, roleAPI) && !slices.Contains(roles, roleStore) {
-		return nil, &job.InvalidError{Field: "roles", Reason: "has api without store: the API answers from the store beside it, so one server of a cluster has both"}
+	if slices.Contains(roles, roleAPI) && !slices.Contains(roles, roleStore) && !isShared(store) {
+		return nil, &job.InvalidError{Field: "roles", Reason: "has api without store: the API answers from the file beside it, so one server of a cluster has both, or --store names a shared one"}
 	}
 	return roles, nil
 }
@@ -105,7 +104,7 @@ func parseRoles(text string) ([]string, error) {
 // node is what a server is made of, ready to run.
 type node struct {
 	layers    []layer
-	store     *sqlite.Store        // nil without that role
+	store     logstore.Store       // nil without need of it
 	api       *webapi.Server       // nil without that role
 	scheduler *scheduler.Scheduler // nil without that role
 }
@@ -129,10 +128,19 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	}()
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if slices.Contains(c.roles, roleStore) {
-		if err := c.openStore(ctx, n, conn, reg, log); err != nil {
+	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
+		if n.store, err = c.openStore(ctx, conn, log); err != nil {
 			return nil, err
 		}
+	}
+	if slices.Contains(c.roles, roleStore) {
+		in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers,
+			layer{"ingest", in.Run, 3 * time.Second},
+			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second})
 	}
 	if slices.Contains(c.roles, roleScheduler) {
 		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg})
@@ -154,21 +162,6 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	return n, nil
 }
 
-// openStore opens the log store, and adds what fills and trims it.
-func (c nodeConfig) openStore(ctx context.Context, n *node, conn *bus.Conn, reg prometheus.Registerer, log *slog.Logger) (err error) {
-	if n.store, err = sqlite.Open(ctx, c.store); err != nil {
-		return err
-	}
-	in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
-	if err != nil {
-		return err
-	}
-	n.layers = append(n.layers,
-		layer{"ingest", in.Run, 3 * time.Second},
-		layer{"retention", func(ctx context.Context) error { return c.retain(ctx, n.store, log) }, time.Second})
-	return nil
-}
-
 // listen takes the API's address, before anything else is started: a port that is
 // taken is the commonest reason why a start fails.
 func listen(ctx context.Context, addr string, web webapi.Config) (net.Listener, error) {
@@ -181,32 +174,6 @@ func listen(ctx context.Context, addr string, web webapi.Config) (net.Listener, 
 		return nil, fmt.Errorf("listen for the API, as --http says: %w", err)
 	}
 	return l, nil
-}
-
-// retain deletes history beyond its age every hour, until ctx is done.
-func (c nodeConfig) retain(ctx context.Context, store *sqlite.Store, log *slog.Logger) error {
-	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
-	if err != nil {
-		return fmt.Errorf("start retention: %w", err)
-	}
-	_, err = cron.NewJob(gocron.DurationJob(time.Hour), gocron.NewTask(func() {
-		now := time.Now()
-		trimmed, err := store.Trim(ctx, now.Add(-c.keepRuns), now.Add(-c.keepLogs))
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "history not trimmed", "error", err)
-		} else if trimmed.Runs+trimmed.Lines > 0 {
-			log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
-		}
-	}), gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
-	if err != nil {
-		return fmt.Errorf("plan retention: %w", err)
-	}
-	cron.Start()
-	<-ctx.Done()
-	if err := cron.Shutdown(); err != nil {
-		return fmt.Errorf("stop retention: %w", err)
-	}
-	return nil
 }
 
 // version returns the program's version, from how it was built.
@@ -247,5 +214,3 @@ func checkLoopback(field, addr string) error {
 	}
 	return nil
 }
-
-func storePath(dir string) string { return filepath.Join(dir, "history.db") }

@@ -34,7 +34,6 @@ type serverOptions struct {
 	natsOptions
 	assets              bus.Assets
 	roleList            string
-	data                string
 	certFile, keyFile   string
 	logLevel, logFormat string
 }
@@ -45,12 +44,14 @@ func newServerCommand() *cobra.Command {
 		Use:   "server",
 		Short: "Run a server on an existing NATS; several of them form a cluster",
 		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each fires for a share\n" +
-			"of the jobs, and the others take over the share of one that dies. One of them has the roles store and api; the\n" +
-			"others are started with --roles scheduler. People and programs sign in to the API; the first start writes a one-time\n" +
-			"link into the log, by which the first administrator is created. Beyond this machine it is served over TLS only.",
+			"of the jobs, and the others take over the share of one that dies. With the history in a file, one of them has the\n" +
+			"roles store and api, and the others are started with --roles scheduler. With ClickHouse, as many have them as like.\n" +
+			"People and programs sign in to the API; the first start writes a one-time link into the log, by which the first\n" +
+			"administrator is created. Beyond this machine it is served over TLS only.",
 		Example: "  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --data /var/lib/carillon\n" +
 			"  carillon server --http 0.0.0.0:8822 --tls-cert cert.pem --tls-key key.pem --public-url https://carillon.example.org:8822\n" +
-			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler",
+			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler\n" +
+			"  CARILLON_STORE=clickhouse://carillon:…@ch1,ch2/carillon carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
 	}
@@ -63,7 +64,8 @@ func newServerCommand() *cobra.Command {
 	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "clients reach the API through a proxy only, which speaks TLS with them and sets X-Forwarded-For")
 	f.StringVar(&o.web.PublicURL, "public-url", "", "the `address` at which people reach the API, for links (default: that of --http)")
 	f.StringSliceVar(&o.web.Hosts, "host", nil, "a `name` by which clients may call the API (default: with TLS or a proxy any, else those of this machine)")
-	f.StringVar(&o.data, "data", "data", "the `directory` for history")
+	f.StringVar(&o.data, "data", "data", "the `directory` for history in a file")
+	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which shows the password to fewer)")
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
 	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -79,7 +81,8 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.roles, err = parseRoles(o.roleList); err != nil {
+	o.store = storeFlag(o.store)
+	if o.roles, err = parseRoles(o.roleList, o.store); err != nil {
 		return err
 	}
 	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
@@ -104,7 +107,6 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err := conn.Setup(ctx, o.assets); err != nil {
 		return err
 	}
-	o.store = storePath(o.data)
 	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -33,6 +34,7 @@ type Config struct {
 
 // Server is a ClickHouse server that runs as a child of this process.
 type Server struct {
+	cfg            Config
 	port, httpPort string
 	password       string
 	cmd            *exec.Cmd
@@ -43,66 +45,63 @@ type Server struct {
 // Start starts a server and returns when it takes connections. The error is
 // [ErrNoEngine] when there is nothing to start.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
+	s := &Server{cfg: cfg, password: rand.Text()}
+	if err := s.start(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Restart starts a server that is gone again, at its address and with its password.
+// Nobody else may call methods of s meanwhile, but for its addresses.
+func (s *Server) Restart(ctx context.Context) error {
+	<-s.done
+	port, err := strconv.Atoi(s.port)
+	if err != nil {
+		return fmt.Errorf("start ClickHouse again: %w", err)
+	}
+	s.cfg.Port = port
+	return s.start(ctx)
+}
+
+func (s *Server) start(ctx context.Context) error {
 	engine, err := findEngine(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	dir, err := filepath.Abs(cfg.Dir)
+	dir, err := filepath.Abs(s.cfg.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("start ClickHouse: %w", err)
+		return fmt.Errorf("start ClickHouse: %w", err)
 	}
-	s := &Server{password: rand.Text(), done: make(chan struct{})}
 	config, err := writeConfig(dir, s.password)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// The last statement reads standard input and so lasts until its end.
 	const script = "SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; " +
 		"SELECT getServerPort('tcp_port'), getServerPort('http_port') INTO OUTFILE '/dev/fd/3' APPEND FORMAT TSV; " +
 		"SELECT count() FROM file('-', LineAsString, 'line String') FORMAT Null"
 	// The server must outlive ctx, which bounds its start only.
-	s.cmd, err = engine.command(context.WithoutCancel(ctx),
+	cmd, err := engine.command(context.WithoutCancel(ctx),
 		"--config-file="+config, "--path="+filepath.Join(dir, "store"), "--listen_host=127.0.0.1",
-		fmt.Sprintf("--tcp_port=%d", cfg.Port), "--http_port=0", "--query="+script)
+		fmt.Sprintf("--tcp_port=%d", s.cfg.Port), "--http_port=0", "--query="+script)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	complaints := &tail{to: cfg.Log}
-	s.cmd.Stderr, s.cmd.Dir = complaints, dir
-	detach(s.cmd)
-	stdin, hold, err := os.Pipe()
+	complaints := &tail{to: s.cfg.Log}
+	cmd.Stderr, cmd.Dir = complaints, dir
+	detach(cmd)
+	ports, err := s.run(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("start ClickHouse: %w", err)
+		return fmt.Errorf("start ClickHouse: %w", err)
 	}
-	s.cmd.Stdin, s.stdin = stdin, hold
-	readPorts, writePorts, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("start ClickHouse: %w", err)
-	}
-	defer func() { _ = readPorts.Close() }()
-	s.cmd.ExtraFiles = []*os.File{writePorts} // descriptor 3
-	err = s.cmd.Start()
-	_, _ = writePorts.Close(), stdin.Close() // the child has its own
-	if err != nil {
-		_ = hold.Close()
-		return nil, fmt.Errorf("start ClickHouse: %w", err)
-	}
-	ports := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(readPorts).ReadString('\n') // without one it has not started
-		ports <- line
-	}()
-	go func() {
-		defer close(s.done)
-		_ = s.cmd.Wait() // how it ended matters only while it starts, and then complaints say more
-	}()
 	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
 	select {
 	case line := <-ports:
 		var ok bool
 		if s.port, s.httpPort, ok = strings.Cut(strings.TrimSpace(line), "\t"); ok {
-			return s, nil
+			return nil
 		}
 		err = errors.New("it ended at once")
 	case <-timer.C:
@@ -111,7 +110,40 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		err = context.Cause(ctx)
 	}
 	s.Kill()
-	return nil, fmt.Errorf("start ClickHouse in %s: %w: %s", dir, err, complaints)
+	return fmt.Errorf("start ClickHouse in %s: %w: %s", dir, err, complaints)
+}
+
+// run starts the process. The channel hears the ports, or an empty line if the
+// process ends without.
+func (s *Server) run(cmd *exec.Cmd) (<-chan string, error) {
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	readPorts, writePorts, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdin.Close(), hold.Close())
+	}
+	cmd.Stdin, cmd.ExtraFiles = stdin, []*os.File{writePorts} // descriptor 3
+	err = cmd.Start()
+	_, _ = writePorts.Close(), stdin.Close() // the child has its own
+	if err != nil {
+		return nil, errors.Join(err, hold.Close(), readPorts.Close())
+	}
+	s.cmd, s.stdin, s.done = cmd, hold, make(chan struct{})
+	ports := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(readPorts).ReadString('\n')
+		_ = readPorts.Close()
+		ports <- line
+	}()
+	done := s.done
+	go func() {
+		defer close(done)
+		_ = cmd.Wait() // how it ended matters only while it starts, and then its complaints say more
+		_ = hold.Close()
+	}()
+	return ports, nil
 }
 
 // Addr returns where the server speaks its native protocol, as HOST:PORT.
@@ -130,7 +162,7 @@ func (s *Server) URL(database string) string {
 // Stop has the server shut its tables down, and returns when the process is gone.
 // One that takes too long is killed.
 func (s *Server) Stop() {
-	_ = s.stdin.Close() // an error means that it is gone already
+	_ = s.stdin.Close() // an error means that it is gone
 	timer := time.NewTimer(stopLimit)
 	defer timer.Stop()
 	select {

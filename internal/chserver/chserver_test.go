@@ -67,9 +67,16 @@ func TestWhatWasInsertedIsThereAfterAStopAndAfterAKill(t *testing.T) {
 	s.Stop()
 	s = start(t, dir)
 	execute(t, connect(t, s), "INSERT INTO d.t VALUES (2)")
+	address := s.URL("default")
 	s.Kill()
+	if err := s.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.URL("default") != address {
+		t.Errorf("the address was %s and is %s", address, s.URL("default"))
+	}
 	var n uint64
-	if err := connect(t, start(t, dir)).QueryRow(t.Context(), "SELECT count() FROM d.t").Scan(&n); err != nil || n != 2 {
+	if err := connect(t, s).QueryRow(t.Context(), "SELECT count() FROM d.t").Scan(&n); err != nil || n != 2 {
 		t.Errorf("the table has %d rows, with %v; want 2", n, err)
 	}
 }

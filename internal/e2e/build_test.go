@@ -11,12 +11,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"carillon/internal/chserver"
 )
 
 // bin is the folder of the built programs, made by TestMain.
 var bin string
 
 func TestMain(m *testing.M) {
+	chserver.ServeIfAsked()
 	code, err := runTests(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)

@@ -12,6 +12,9 @@ import (
 	"carillon/job"
 )
 
+// dialTimeout is what people wait for when the server is away.
+const dialTimeout = 5 * time.Second
+
 // parse reads an address as Open takes it. Its errors never show the password.
 func parse(address string) (*clickhouse.Options, layout, error) {
 	u, err := url.Parse(address)
@@ -46,6 +49,9 @@ func parse(address string) (*clickhouse.Options, layout, error) {
 	}
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	}
+	if !query.Has("dial_timeout") {
+		options.DialTimeout = dialTimeout
 	}
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}

@@ -17,6 +17,9 @@ func (s *Store) Changes(ctx context.Context, id job.RunID) ([]logstore.Change, e
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
 	runs, events, err := s.run(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)

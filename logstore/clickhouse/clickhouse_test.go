@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { chtest.Main(m) }
 
 func open(t *testing.T, address string) *clickhouse.Store {
 	t.Helper()
-	s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{})
+	s, err := clickhouse.Open(address, clickhouse.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,9 @@ func open(t *testing.T, address string) *clickhouse.Store {
 			t.Error(err)
 		}
 	})
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -60,12 +63,14 @@ func exec(t *testing.T, conn driver.Conn, statement string) {
 	}
 }
 
-func wantOpenError(t *testing.T, address string, kind error, text string) {
+func wantPrepareError(t *testing.T, address string, kind error, text string) {
 	t.Helper()
-	s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{})
-	if err == nil {
-		_ = s.Close()
+	s, err := clickhouse.Open(address, clickhouse.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer func() { _ = s.Close() }()
+	err = s.Prepare(t.Context())
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), "guess") {
 		t.Errorf("the error is %v; want %v that tells %q", err, kind, text)
 	}
@@ -75,8 +80,11 @@ func TestOpeningAgainChangesNothing(t *testing.T) {
 	address := chtest.Database(t)
 	locked := 0
 	for range 3 {
-		s, err := clickhouse.Open(t.Context(), address, clickhouse.Config{Lock: func(context.Context) (func(), error) { locked++; return func() {}, nil }})
+		s, err := clickhouse.Open(address, clickhouse.Config{Lock: func(context.Context) (func(), error) { locked++; return func() {}, nil }})
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -105,14 +113,14 @@ func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
 	address := chtest.Database(t)
 	open(t, address)
 	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (99, '0099-future.sql', '', now())")
-	wantOpenError(t, address, job.ErrInvalid, "schema version 99")
+	wantPrepareError(t, address, job.ErrInvalid, "schema version 99")
 }
 
 func TestDatabaseWithOtherMigrationsIsRefused(t *testing.T) {
 	address := chtest.Database(t)
 	open(t, address)
 	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (1, '0001-history.sql', 'abc', now() + 60)")
-	wantOpenError(t, address, job.ErrInvalid, "0001-history.sql")
+	wantPrepareError(t, address, job.ErrInvalid, "0001-history.sql")
 }
 
 func TestWrongPasswordIsToldAndNotShown(t *testing.T) {
@@ -122,11 +130,11 @@ func TestWrongPasswordIsToldAndNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Kill)
-	wantOpenError(t, "clickhouse://carillon:guess@"+server.Addr()+"/d", job.ErrInvalid, "user or password is wrong")
+	wantPrepareError(t, "clickhouse://carillon:guess@"+server.Addr()+"/d", job.ErrInvalid, "user or password is wrong")
 }
 
 func TestServerThatIsAwayIsUnavailable(t *testing.T) {
-	wantOpenError(t, "clickhouse://127.0.0.1:1/d", job.ErrUnavailable, "clickhouse://127.0.0.1:1/d")
+	wantPrepareError(t, "clickhouse://127.0.0.1:1/d", job.ErrUnavailable, "clickhouse://127.0.0.1:1/d")
 }
 
 var fire = time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)

@@ -24,6 +24,9 @@ func (s *Store) WriteLines(ctx context.Context, token string, lines []logstore.L
 	if len(lines) == 0 {
 		return nil
 	}
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
 	if err := s.insert(ctx, "run_logs", token, s.lineColumns(lines)); err != nil {
 		return fmt.Errorf("write %d log lines: %w", len(lines), err)
 	}
@@ -68,6 +71,9 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 // Lines implements [logstore.Store].
 func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logstore.Line, error) {
 	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	c := &conditions{}

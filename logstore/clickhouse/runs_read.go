@@ -23,6 +23,9 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
 	runs, _, err := s.run(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
@@ -58,6 +61,9 @@ func (s *Store) run(ctx context.Context, id job.RunID) ([]logstore.Run, []event,
 func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.RunPage, error) {
 	var page logstore.RunPage
 	if err := filter.Validate(); err != nil {
+		return page, err
+	}
+	if err := s.Prepare(ctx); err != nil {
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultRuns)
@@ -206,6 +212,9 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
 	counts := map[job.Status]int{}
 	wantEnded, wantOpen := asks(filter.Statuses)
 	if wantOpen {
@@ -258,6 +267,9 @@ var lookBack = []time.Duration{24 * time.Hour, 14 * 24 * time.Hour, 0}
 func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
 	}
 	last, missing, now := map[job.Name][]logstore.Run{}, slices.Clone(jobs), time.Now()
 	for _, period := range lookBack {

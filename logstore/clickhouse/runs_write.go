@@ -24,6 +24,9 @@ func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.
 	if len(updates) == 0 {
 		return nil
 	}
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
 	if err := s.writeRuns(ctx, token, updates); err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)
 	}
@@ -36,6 +39,10 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 	keys, firsts, err := s.firstEnds(ctx, updates)
 	if err != nil {
 		return err
+	}
+	if len(firsts) > 0 {
+		s.ending.Lock()
+		defer s.ending.Unlock()
 	}
 	known, err := s.findEnds(ctx, slices.Collect(maps.Keys(firsts)))
 	if err != nil {

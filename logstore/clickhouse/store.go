@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,21 +29,33 @@ type Config struct {
 	Lock func(context.Context) (unlock func(), err error)
 }
 
-// Store is a log store in ClickHouse. It is safe for concurrent use, but for writes
-// of runs: one program at a time makes them, one after the other.
+// Store is a log store in ClickHouse. It is safe for concurrent use, but only one
+// program at a time may write.
 type Store struct {
-	name   string // the address without its password
-	layout layout
-	days   uint16 // class of retention of new lines
-	conn   driver.Conn
+	name    string // the address without its password
+	layout  layout
+	options *clickhouse.Options
+	cfg     Config
+	days    uint16 // class of retention of new lines
+	conn    driver.Conn
+
+	prepared  atomic.Bool // the schema is as this program knows it
+	preparing sync.Mutex  // guards what is below
+	failed    error       // the last try to prepare, made at failedAt
+	failedAt  time.Time
+
+	// ending is held from looking for ends until others are written.
+	ending sync.Mutex
 	// precedence is that of the newest write. It falls with time.
 	precedence atomic.Int64
 }
 
 var _ logstore.Store = (*Store)(nil)
 
-// Open connects to the database that an address names, creates it when there is
-// none, and brings its schema up to date. The address is
+// Open returns the store in the database that an address names. It does not connect:
+// the first call that needs the server does, creates the database if there is none,
+// and brings its schema up to date. Until that has worked, calls return what
+// [Store.Prepare] does. The address is
 //
 //	clickhouse://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTION=VALUE
 //
@@ -53,10 +66,8 @@ var _ logstore.Store = (*Store)(nil)
 //	sharded=true     and each shard of it holds a share of the rows
 //	text_index=false log lines are not indexed by their words, for half the disk
 //
-// The error is job.ErrInvalid for an address or password that is wrong, a server that
-// is too old and a database of a newer program; job.ErrUnavailable when the server
-// cannot be reached.
-func Open(ctx context.Context, address string, cfg Config) (*Store, error) {
+// The error is job.ErrInvalid for an address that is wrong.
+func Open(address string, cfg Config) (*Store, error) {
 	options, l, err := parse(address)
 	if err != nil {
 		return nil, err
@@ -64,17 +75,35 @@ func Open(ctx context.Context, address string, cfg Config) (*Store, error) {
 	if cfg.Lock == nil {
 		cfg.Lock = func(context.Context) (func(), error) { return func() {}, nil }
 	}
-	s := &Store{name: nameOf(address), layout: l, days: classOf(cfg.KeepLines)}
-	if err := s.createDatabase(ctx, *options); err != nil {
-		return nil, err
-	}
+	s := &Store{name: nameOf(address), layout: l, options: options, cfg: cfg, days: classOf(cfg.KeepLines)}
 	if s.conn, err = clickhouse.Open(options); err != nil {
 		return nil, fmt.Errorf("open log store %s: %w", s.name, err)
 	}
-	if err := s.migrate(ctx, cfg.Lock); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
 	return s, nil
+}
+
+// retryAfter is how long a try to prepare that has failed answers for others.
+const retryAfter = time.Second
+
+// Prepare connects and brings the schema up to date, unless that is done. The error
+// is job.ErrInvalid for a wrong password, a server that is too old and a database of a
+// newer program; job.ErrUnavailable when the server cannot be reached.
+func (s *Store) Prepare(ctx context.Context) error {
+	if s.prepared.Load() {
+		return nil
+	}
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	if s.prepared.Load() || time.Since(s.failedAt) < retryAfter {
+		return s.failed
+	}
+	s.failed = s.createDatabase(ctx, *s.options)
+	if s.failed == nil {
+		s.failed = s.migrate(ctx, s.cfg.Lock)
+	}
+	s.failedAt = time.Now()
+	s.prepared.Store(s.failed == nil)
+	return s.failed
 }
 
 // nameOf returns an address as it may be shown.
@@ -131,6 +160,9 @@ func (s *Store) Close() error {
 
 // Stats implements [logstore.Store]. Bytes are those on the server that answers.
 func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
+	if err := s.Prepare(ctx); err != nil {
+		return logstore.Stats{}, err
+	}
 	var bytes uint64
 	var oldest time.Time
 	err := s.conn.QueryRow(ctx, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ?", s.layout.Database).Scan(&bytes)

@@ -12,6 +12,9 @@ import (
 // whatever they hold. A day of which a part is to stay stays.
 func (s *Store) Trim(ctx context.Context, runsBefore, linesBefore time.Time) (logstore.Trimmed, error) {
 	var trimmed logstore.Trimmed
+	if err := s.Prepare(ctx); err != nil {
+		return trimmed, err
+	}
 	if !runsBefore.IsZero() {
 		ended, err := s.drop(ctx, "runs", "", runsBefore)
 		if err != nil {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"carillon/bus"
+	"carillon/internal/chserver"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+	"carillon/logstore/sqlite"
+)
+
+const (
+	storeSQLite     = "sqlite"     // a file beside the program
+	storeClickHouse = "clickhouse" // of dev: a server that it starts
+
+	// storeVariable is the environment's --store: an address holds a password, which
+	// a command line shows to everybody on the machine.
+	storeVariable = "CARILLON_STORE"
+)
+
+// storeFlag completes what --store says, so that no help text shows a password.
+func storeFlag(given string) string { return cmp.Or(given, os.Getenv(storeVariable), storeSQLite) }
+
+// isShared says whether --store names a store that several servers use.
+func isShared(store string) bool { return strings.HasPrefix(store, "clickhouse://") }
+
+// openStore opens what --store names. A shared store that is away is no error: what
+// fires does not wait for history.
+func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Logger) (logstore.Store, error) {
+	switch {
+	case c.store == storeSQLite:
+		return sqlite.Open(ctx, filepath.Join(c.data, "history.db"))
+	case !isShared(c.store):
+		return nil, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("%q must be %s or clickhouse://USER:PASSWORD@HOST/DATABASE", c.store, storeSQLite)}
+	}
+	store, err := clickhouse.Open(c.store, clickhouse.Config{KeepLines: c.keepLogs, Lock: func(ctx context.Context) (func(), error) {
+		return lockRole(ctx, conn, roleSchema, c.node)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	switch err := store.Prepare(ctx); {
+	case errors.Is(err, job.ErrInvalid):
+		return nil, errors.Join(err, store.Close())
+	case err != nil:
+		log.WarnContext(ctx, "log store is away; history waits on the bus", "error", err)
+	}
+	return store, nil
+}
+
+// The leases of what one server of a cluster does at a time.
+const (
+	roleSchema    = "role.schema"    // changes the schema of a shared store
+	roleRetention = "role.retention" // trims the history
+)
+
+// lockRole waits for a lease and keeps it until unlock is called.
+func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock func(), err error) {
+	retry := time.NewTicker(bus.LeaseRenew / 3)
+	defer retry.Stop()
+	held, err := conn.AcquireLease(ctx, role, node, nil)
+	for errors.Is(err, job.ErrConflict) {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for lease %s: %w", role, context.Cause(ctx))
+		case <-retry.C:
+			held, err = conn.AcquireLease(ctx, role, node, nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(bus.LeaseRenew)
+		defer tick.Stop()
+		for {
+			select {
+			case <-renewing.Done():
+				return
+			case <-tick.C:
+				_ = held.Renew(renewing) // whoever loses it may go on: all that it guards may be done twice
+			}
+		}
+	}()
+	return func() {
+		stop()
+		<-done
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = held.Release(ctx) // else it ends by itself
+	}, nil
+}
+
+// retain deletes history beyond its age every hour, until ctx is done.
+func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.Store, log *slog.Logger) error {
+	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
+	if err != nil {
+		return fmt.Errorf("start retention: %w", err)
+	}
+	_, err = cron.NewJob(gocron.DurationJob(time.Hour), gocron.NewTask(func() {
+		trimmed, err := c.trim(ctx, conn, store)
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "history not trimmed", "error", err)
+		} else if trimmed.Runs+trimmed.Lines > 0 {
+			log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
+		}
+	}), gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
+	if err != nil {
+		return fmt.Errorf("plan retention: %w", err)
+	}
+	cron.Start()
+	<-ctx.Done()
+	if err := cron.Shutdown(); err != nil {
+		return fmt.Errorf("stop retention: %w", err)
+	}
+	return nil
+}
+
+func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store) (logstore.Trimmed, error) {
+	unlock, err := lockRole(ctx, conn, roleRetention, c.node)
+	if err != nil {
+		return logstore.Trimmed{}, err
+	}
+	defer unlock()
+	now := time.Now()
+	return store.Trim(ctx, now.Add(-c.keepRuns), now.Add(-c.keepLogs))
+}
+
+// startClickHouse starts a server of dev's own, on a folder below its data. It is
+// fetched first if the machine has none.
+func startClickHouse(ctx context.Context, data string, say io.Writer) (*chserver.Server, error) {
+	cfg := chserver.Config{Dir: filepath.Join(data, "clickhouse")}
+	server, err := chserver.Start(ctx, cfg)
+	if !errors.Is(err, chserver.ErrNoEngine) {
+		return server, err
+	}
+	_, _ = fmt.Fprintln(say, "Fetching ClickHouse with npm, 180 MB, once.")
+	if err := chserver.Install(ctx, say); err != nil {
+		return nil, err
+	}
+	return chserver.Start(ctx, cfg)
+}
+
+// keepClickHouse starts dev's server again whenever it ends by itself, until ctx is
+// done.
+func keepClickHouse(ctx context.Context, server *chserver.Server, log *slog.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-server.Done():
+			log.WarnContext(ctx, "ClickHouse has ended, and is started again")
+			if err := server.Restart(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}

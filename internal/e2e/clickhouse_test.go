@@ -1,0 +1,222 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/internal/chserver"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+	"carillon/logstore/ingest"
+)
+
+func TestDevKeepsItsHistoryInClickHouse(t *testing.T) {
+	d := newDev(t)
+	d.command = append(d.command, "--store", "clickhouse", "--no-samples")
+	d.begin(t)
+	d.save(t, "hello", `"task": {"shell": "echo the quick brown fox"}`)
+	id := d.run(t, "hello")
+	d.awaitSuccess(t, id)
+	d.awaitLog(t, id, "the quick brown fox")
+	d.kill() // its ClickHouse ends with it
+
+	d.begin(t)
+	d.awaitSuccess(t, id)
+	d.awaitLog(t, id, "the quick brown fox")
+	d.awaitSuccess(t, d.run(t, "hello"))
+	d.interrupt(t)
+}
+
+// kills is how often ClickHouse is killed at least.
+const kills = 20
+
+func TestChaosHistoryEqualsWhatWasSentThoughClickHouseIsKilled(t *testing.T) {
+	f := newFlow(t)
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	end := time.Now().Add(chaosFor(t))
+	killed := 0
+	for ; killed < kills || time.Now().Before(end); killed++ {
+		var wave errgroup.Group
+		wave.Go(func() error { return f.send(killed) })
+		time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
+		f.server.Kill()
+		if err := f.server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := wave.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d, killed %d times, sent %d runs and %d lines", seed, killed, killed*wave, f.lines)
+	await(t, 2*time.Minute, "wait until all is stored", f.unstored)
+
+	counts, err := f.store.Counts(t.Context(), logstore.RunFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f.counts, counts); diff != "" {
+		t.Errorf("runs by status differ (-sent +stored):\n%s", diff)
+	}
+	// Rows, not what queries make of them: reports count rows as they come in.
+	f.wantRows("SELECT count() FROM runs", f.counts[job.StatusSucceeded]+f.counts[job.StatusFailed]+f.counts[job.StatusSkipped])
+	f.wantRows("SELECT uniqExact(run_id) FROM (SELECT run_id FROM runs UNION ALL SELECT run_id FROM run_events)", killed*wave)
+	f.wantRows("SELECT count() FROM run_logs", f.lines)
+	f.wantRows("SELECT uniqExact(run_id, seq) FROM run_logs", f.lines)
+}
+
+// flow is a stream of history into a ClickHouse, without the programs around it.
+type flow struct {
+	t      *testing.T
+	server *chserver.Server
+	store  *clickhouse.Store
+	conn   *bus.Conn
+	counts map[job.Status]int // of the runs that were sent
+	lines  int
+}
+
+// wave is how many runs are sent at once.
+const wave = 2000
+
+func newFlow(t *testing.T) *flow {
+	t.Helper()
+	dir := t.TempDir()
+	f := &flow{t: t, counts: map[job.Status]int{}}
+	var err error
+	if f.server, err = chserver.Start(t.Context(), chserver.Config{Dir: filepath.Join(dir, "clickhouse")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.server.Kill)
+	if f.store, err = clickhouse.Open(f.server.URL("chaos"), clickhouse.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.store.Close() })
+	broker, err := embedded.Start(embedded.Config{StoreDir: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = broker.Shutdown() })
+	f.conn, err = bus.Connect(bus.Config{URL: broker.ClientURL(), Name: "chaos", Options: []nats.Option{nats.InProcessServer(broker)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.conn.NC.Close)
+	if err := f.conn.Setup(t.Context(), bus.Assets{TrigBytes: 256 << 20, EvtBytes: 256 << 20, LogBytes: 256 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := ingest.New(f.conn, f.store, ingest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- in.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("ingest: %v", err)
+		}
+	})
+	return f
+}
+
+// send publishes all that is to be said about the runs of wave n.
+func (f *flow) send(n int) error {
+	shards := f.conn.Cluster().Shards
+	fire := time.Date(2026, 1, 5, 0, n, 0, 0, time.UTC)
+	record := &bus.Record{Shard: 1, Epoch: 1, Commit: strconv.Itoa(n), Node: "a", At: fire}
+	var messages []*nats.Msg
+	add := func(m *nats.Msg, err error) error {
+		messages = append(messages, m)
+		return err
+	}
+	for i := range wave {
+		name := job.Name(fmt.Sprintf("group-%d/job-%d", i%7, i))
+		t := bus.Trigger{
+			RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(shards), Attempt: 1,
+			Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
+		}
+		outcome := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire, Jobs: []string{bus.JobVersion(name, 1)}}
+		status := job.StatusSucceeded
+		switch i % 10 {
+		case 0:
+			outcome.Status, outcome.Reason, status = job.StatusSkipped, "another is alive", job.StatusSkipped
+		case 1:
+			status = job.StatusPending
+		case 2:
+			status = job.StatusFailed
+		}
+		record.Outcomes = append(record.Outcomes, outcome)
+		f.counts[status]++
+		if status != job.StatusSucceeded && status != job.StatusFailed {
+			continue
+		}
+		e := bus.EventOf(&t, bus.EventFinished, fire.Add(time.Second))
+		e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt = status, "worker-1", 1, fire, e.At
+		l := &bus.Log{RunID: t.RunID, Job: name, Attempt: 1, Instance: "worker-1"}
+		for seq := range int64(i%5 + 1) {
+			l.Lines = append(l.Lines, bus.LogLine{Seq: seq + 1, At: fire, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "step done"})
+		}
+		f.lines += len(l.Lines)
+		if err := errors.Join(add(e.Msg()), add(l.Msg())); err != nil {
+			return err
+		}
+	}
+	if err := add(record.Msg()); err != nil {
+		return err
+	}
+	for _, m := range messages {
+		if _, err := f.conn.JS.PublishMsgAsync(m); err != nil {
+			return err
+		}
+	}
+	<-f.conn.JS.PublishAsyncComplete()
+	return nil
+}
+
+// unstored returns an error while ingest has something to do.
+func (f *flow) unstored() error {
+	for stream, name := range map[string]string{bus.StreamTrig: bus.ConsumerLedger, bus.StreamEvt: bus.ConsumerEvents, bus.StreamLog: bus.ConsumerLogs} {
+		c, err := f.conn.JS.Consumer(f.t.Context(), stream, name)
+		if err != nil {
+			return err
+		}
+		if info := c.CachedInfo(); info.NumPending > 0 || info.NumAckPending > 0 {
+			return fmt.Errorf("%s has %d messages to come and %d to be acknowledged", stream, info.NumPending, info.NumAckPending)
+		}
+	}
+	return nil
+}
+
+func (f *flow) wantRows(query string, want int) {
+	f.t.Helper()
+	options, err := ch.ParseDSN(f.server.URL("chaos"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	conn, err := ch.Open(options)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	var n uint64
+	if err := conn.QueryRow(f.t.Context(), query).Scan(&n); err != nil || n != uint64(want) {
+		f.t.Errorf("%s: %d, with %v; want %d", query, n, err, want)
+	}
+}
