@@ -99,8 +99,24 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			Replicas:         a.Replicas,
 			AllowDirect:      true,
 		},
+		{
+			Name:        StreamDead,
+			Description: "messages about runs that were forged or damaged, each with the reason",
+			Subjects:    []string{"dead.*"},
+			Storage:     jetstream.FileStorage,
+			Discard:     jetstream.DiscardOld, // whoever sends rubbish must not stop anything
+			MaxAge:      14 * 24 * time.Hour,
+			MaxBytes:    deadBytes,
+			Compression: jetstream.S2Compression,
+			Duplicates:  30 * time.Second,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
 	}
 }
+
+// deadBytes bounds the stream of dead letters, which is for people to look at.
+const deadBytes = 64 << 20
 
 func (a Assets) buckets() []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{

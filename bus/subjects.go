@@ -12,6 +12,7 @@ const (
 	StreamTrig = "TRIG"
 	StreamEvt  = "EVT"
 	StreamLog  = "LOG"
+	StreamDead = "DEAD" // dead.<stream>: what ingest refused
 
 	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion

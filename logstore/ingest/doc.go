@@ -8,7 +8,7 @@
 // # A batch
 //
 //	pull ──▶ decode ──▶ range {first, last} ──▶ store, token "EVT:first-last" ──▶ ack
-//	              └ forged or damaged: counted, logged, left out
+//	              └ forged or damaged: counted, logged, left out, kept on DEAD
 //
 // A batch is whatever has gathered while the one before was written: one message
 // when the bus is quiet, thousands under load.

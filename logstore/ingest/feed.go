@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
@@ -136,7 +137,7 @@ func (f *feed) takeQueue(ctx context.Context, messages []*message) error {
 	again, fresh := splitRedelivered(messages)
 	for len(again) > 0 || len(fresh) > 0 {
 		if len(again) > 0 {
-			if err := f.writeQueue(ctx, again, f.said(again)); err != nil {
+			if err := f.writeQueue(ctx, again, f.said(ctx, again)); err != nil {
 				return err
 			}
 		}
@@ -183,7 +184,7 @@ func (f *feed) takeStream(ctx context.Context, messages []*message) error {
 	if len(fresh) == 0 {
 		return f.ack(messages[len(messages)-1])
 	}
-	b := f.said(fresh)
+	b := f.said(ctx, fresh)
 	if err := f.writeRange(ctx, fresh, b); err != nil {
 		return err
 	}
@@ -201,20 +202,39 @@ func (f *feed) ack(m *message) error {
 	return nil
 }
 
-// said decodes messages.
-func (f *feed) said(messages []*message) *batch {
+// said decodes messages. Those that cannot be used go to the stream of dead letters.
+func (f *feed) said(ctx context.Context, messages []*message) *batch {
 	b := &batch{}
 	if f.told != nil {
 		b.updates = make([]logstore.Update, 0, len(messages)) // an event is one
 	}
+	buried := 0
 	for _, m := range messages {
-		f.decode(b, m)
+		before := len(b.refused)
+		if f.decode(b, m); len(b.refused) > before && buried < maxBuried {
+			f.bury(ctx, m, b.refused[before])
+			buried++
+		}
 	}
 	for _, reason := range b.refused {
 		f.refused.add(f.stream, reason)
 	}
 	f.metrics.messages.WithLabelValues(f.stream).Add(float64(len(messages)))
 	return b
+}
+
+// maxBuried bounds the dead letters of a batch: beyond, rubbish is counted only.
+const maxBuried = 100
+
+// bury keeps a message that was refused for people to look at. That it cannot must
+// not stop the rest.
+func (f *feed) bury(ctx context.Context, m *message, reason error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the stream of dead letters does not answer"))
+	defer cancel()
+	err := f.conn.BuryMessage(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
+	if err != nil && ctx.Err() == nil {
+		f.log.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
+	}
 }
 
 // writeRange notes the range of messages and writes what they say.

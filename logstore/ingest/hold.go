@@ -26,7 +26,7 @@ const (
 // and stops as soon as one of them has something else to tell. It returns all that is
 // to be written, what it says, and messages that came again, which it does not.
 func (f *feed) hold(ctx context.Context, messages []*message) (held []*message, b *batch, again []*message, err error) {
-	b = f.said(messages)
+	b = f.said(ctx, messages)
 	parts, lines := []*batch{b}, len(b.updates)
 	f.told.hold(b.updates)
 	defer f.told.release()
@@ -47,7 +47,7 @@ func (f *feed) hold(ctx context.Context, messages []*message) (held []*message, 
 		}
 		var fresh []*message
 		again, fresh = splitRedelivered(more)
-		b = f.said(fresh)
+		b = f.said(ctx, fresh)
 		f.told.hold(b.updates)
 		messages, parts, lines = append(messages, fresh...), append(parts, b), lines+len(b.updates)
 		last = f.told.untold()

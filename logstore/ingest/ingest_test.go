@@ -2,11 +2,14 @@ package ingest_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -275,6 +278,31 @@ func TestGarbageIsCountedAndLeftOut(t *testing.T) {
 		}
 		if got := in.counter("carillon_ingest_refused_total", "reason", bus.HeaderMessage); got != 1 {
 			t.Errorf("%v messages are counted for an unknown version; want 1", got)
+		}
+	})
+}
+
+func TestWhatIsRefusedIsKeptWithItsReason(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		subject := bus.SubjectEvent(report.Shard(shards), "billing")
+		w.publish(bus.NewMessage(subject, bus.MessageEvent, []byte("{")), nil)
+		w.publish(bus.NewMessage(bus.SubjectRecord(1), bus.MessageRecord, []byte(strings.Repeat("x", 1<<20-200))), nil)
+		w.whole(fire{report, 0})
+		time.Sleep(3 * time.Second)
+		w.wantWhole(0, 0)
+		var got []string
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *bus.Stored) bool {
+			got = append(got, fmt.Sprintf("%s: %s of %s bytes, has %d", s.Subject, s.Header.Get(bus.HeaderDeadSubject), s.Header.Get(bus.HeaderDeadSize), len(s.Data)))
+			if s.Header.Get(bus.HeaderDeadReason) == "" {
+				t.Errorf("%s has no reason", s.Subject)
+			}
+			return true
+		})
+		slices.Sort(got)
+		want := []string{"dead.EVT: " + subject + " of 1 bytes, has 1", "dead.TRIG: rec.1 of 1048376 bytes, has 524288"}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("dead letters differ, with %v (-want +got):\n%s", err, diff)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.write(ctx, last, f.said(messages)); err != nil {
+		if err := f.write(ctx, last, f.said(ctx, messages)); err != nil {
 			return err
 		}
 		f.position = last.Last
@@ -40,7 +40,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 			f.position = info.Delivered.Stream
 			return nil
 		}
-		if err := f.writeRange(ctx, messages, f.said(messages)); err != nil {
+		if err := f.writeRange(ctx, messages, f.said(ctx, messages)); err != nil {
 			return err
 		}
 		f.position = messages[len(messages)-1].seq
@@ -106,7 +106,7 @@ func (f *feed) repeatQueue(ctx context.Context) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if err := f.write(ctx, last, f.said(found)); err != nil {
+	if err := f.write(ctx, last, f.said(ctx, found)); err != nil {
 		return err
 	}
 	if len(found) > last.Count {
