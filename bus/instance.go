@@ -74,7 +74,10 @@ func (i *Instance) Alive() bool { return i.State != InstanceLost }
 
 // Judge sets the state that is to be made of a heartbeat of such an age.
 func (i *Instance) Judge(age time.Duration) {
-	if age > InstanceTTL {
+	switch {
+	case age > InstanceTTL:
 		i.State = InstanceLost
+	case i.State == InstanceOnline && i.Protocol < Protocol:
+		i.State = InstanceIncompatible
 	}
 }

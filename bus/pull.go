@@ -195,9 +195,7 @@ func (p *Puller) accepted() {
 func (p *Puller) Look(now time.Time) {
 	if n := p.nc.Stats().Reconnects; n != p.reconnects {
 		p.reconnects = n
-		for sub := range p.requests {
-			p.giveUp(sub)
-		}
+		p.Release()
 		return
 	}
 	for sub, req := range p.requests {
@@ -207,12 +205,20 @@ func (p *Puller) Look(now time.Time) {
 	}
 }
 
-// Drain ends all requests and returns what they still brought. It waits for NATS no
-// longer than ctx.
-func (p *Puller) Drain(ctx context.Context) []*nats.Msg {
+// Ordered returns how many triggers requests may still bring.
+func (p *Puller) Ordered() int { return p.ordered }
+
+// Release gives up all requests: there is no room any more for what they may bring.
+func (p *Puller) Release() {
 	for sub := range p.requests {
 		p.giveUp(sub)
 	}
+}
+
+// Drain ends all requests and returns what they still brought. It waits for NATS no
+// longer than ctx.
+func (p *Puller) Drain(ctx context.Context) []*nats.Msg {
+	p.Release()
 	// The answer follows everything that the server had sent.
 	_ = p.nc.FlushWithContext(ctx) // without it, what comes later goes to others
 	var last []*nats.Msg

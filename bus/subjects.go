@@ -90,6 +90,10 @@ func SubjectCommand(shard int, verb string) string {
 	return "sched." + strconv.Itoa(shard) + "." + verb
 }
 
+// SubjectChosen returns where dispatchers tell each other which instance of a group
+// got a run; group may be "*".
+func SubjectChosen(group string) string { return "sched.chosen." + group }
+
 // ConsumerAny returns the name of the durable consumer from which a group's
 // executors pull.
 func ConsumerAny(group string) string { return "any-" + group }

@@ -54,7 +54,11 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 		return
 	}
 	if r.atMostOnce() {
-		if mine, err = e.claim(ctx, r); err != nil || !mine {
+		claim := e.claim
+		if r.routed {
+			claim = e.claimRouted
+		}
+		if mine, err = claim(ctx, r); err != nil || !mine {
 			return
 		}
 	}
@@ -145,6 +149,9 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 	e.metrics.runs[o.status].Inc()
 	r.verdict = reported
+	if r.held != nil {
+		e.letGo(r)
+	}
 }
 
 // cut returns text with at most that many bytes, valid UTF-8 throughout.

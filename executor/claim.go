@@ -27,7 +27,6 @@ func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 			// it counts as begun by another.
 			return false, nil
 		case err == nil:
-			r.told.Store(true)
 			return true, nil
 		case ctx.Err() != nil:
 			return true, context.Cause(ctx)
@@ -36,6 +35,46 @@ func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 			return true, err
 		}
 		wait = min(2*wait, publishWaitMax)
+	}
+}
+
+// claimRouted is claim for an attempt that was routed here. Its trigger may have been
+// delivered to dispatchers many times before anybody has begun it, so the claim is
+// kept for as long as the trigger may come again; dispatchers look at it then.
+func (e *Executor) claimRouted(ctx context.Context, r *Run) (mine bool, err error) {
+	claim := &bus.Claim{Instance: r.instance, Delivery: r.delivered}
+	m, err := claim.Msg(r.trigger)
+	if err != nil {
+		return true, err
+	}
+	wait := publishWaitMin
+	for {
+		err := e.publish(ctx, m)
+		switch {
+		case err == nil:
+			r.held = claim
+			return true, nil
+		case bus.ClaimTaken(err): // or our own first try was stored: see claim
+			return false, nil
+		case ctx.Err() != nil:
+			return true, context.Cause(ctx)
+		}
+		if err := pause(ctx, wait); err != nil {
+			return true, err
+		}
+		wait = min(2*wait, publishWaitMax)
+	}
+}
+
+// letGo has the claim on an attempt that has ended forgotten before long. Nobody waits
+// for it: a claim that stays is only a waste of room.
+func (e *Executor) letGo(r *Run) {
+	m, err := r.held.OverMsg(r.trigger)
+	if err == nil {
+		err = e.conn.NC.PublishMsg(m)
+	}
+	if err != nil {
+		e.log.Debug("claim not let go", "run_id", r.ID(), "error", err)
 	}
 }
 

@@ -40,7 +40,11 @@ type Config struct {
 	// host name, process id and some random letters.
 	Instance string
 	// Slots is how many runs there may be at once, at most [MaxSlots]. Defaults to 32.
+	// [Executor.SetSlots] changes it later.
 	Slots int
+	// Labels tell what this instance is or has, such as zone=eu: jobs may ask for it.
+	// Defaults to none. [Executor.SetLabels] changes them later.
+	Labels job.Labels
 	// Grace is how long a stopping executor lets its runs go on before it cancels them
 	// with ErrStopping. Defaults to 30 s; less than zero cancels them at once.
 	Grace time.Duration
@@ -76,9 +80,10 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	errs := []error{job.CheckSlug("executor_group", c.Group), job.CheckSlug("instance", c.Instance)}
-	if c.Slots < 1 || c.Slots > MaxSlots {
-		errs = append(errs, &job.InvalidError{Field: "slots", Reason: fmt.Sprintf("%d must be between 1 and %d", c.Slots, MaxSlots)})
+	if c.Instance == bus.EveryInstance {
+		errs = append(errs, &job.InvalidError{Field: "instance", Reason: fmt.Sprintf("%q stands for all instances; choose another name", c.Instance)})
 	}
+	errs = append(errs, checkSlots(c.Slots), c.Labels.Validate())
 	if c.Patience < 0 {
 		errs = append(errs, &job.InvalidError{Field: "patience", Reason: fmt.Sprintf("%v must not be negative", c.Patience)})
 	}
@@ -125,7 +130,8 @@ type Executor struct {
 	invalid  []error            // registrations that Run will refuse
 	running  atomic.Bool
 
-	ended chan *Run // attempts that are done, on their way back to the loop
+	settings settings
+	ended    chan *Run // attempts that are done, on their way back to the loop
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
@@ -151,16 +157,18 @@ func New(conn *bus.Conn, cfg Config) (*Executor, error) {
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},
-		ended:    make(chan *Run, cfg.Slots),
+		settings: newSettings(cfg),
+		ended:    make(chan *Run, MaxSlots),
 	}, nil
 }
 
 // Instance returns the name that tells this executor from the others of its group.
 func (e *Executor) Instance() string { return e.cfg.Instance }
 
-// Run pulls triggers and does runs until ctx is done. Then it takes no more, waits
-// [Config.Grace] for its runs, cancels the rest with [ErrStopping] and gives their
-// triggers back. It returns nil after such a stop, at most Grace + Patience + 5 s
+// Run pulls triggers, takes those that are routed to it, and does runs until ctx is
+// done. Then it takes no more, waits [Config.Grace] for its runs, cancels the rest with
+// [ErrStopping] and gives their triggers back. Somebody may also ask it over the bus to
+// drain: then it waits for its runs, however long they take, and returns. It returns nil after such a stop, at most Grace + Patience + 5 s
 // after ctx is done. All goroutines that it started have returned by then, but for
 // those of handlers that ignore their context.
 //

@@ -242,7 +242,7 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
 		var c counter
-		a := w.start("a", executor.Config{Slots: 4, Version: "1.2"}, handler(c.sleeper(20*time.Second)))
+		a := w.start("a", executor.Config{Slots: 4, Version: "1.2", Labels: job.Labels{"zone": "eu"}}, handler(c.sleeper(20*time.Second)))
 		w.trigger()
 		time.Sleep(12 * time.Second)
 		entry := func() bus.Instance {
@@ -257,10 +257,13 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 		if age := time.Since(i.At); age > bus.HeartbeatEvery {
 			t.Errorf("the heartbeat is %v old", age)
 		}
-		i.At, i.Host, i.PID = time.Time{}, "", 0
+		if i.Load == nil || i.Load.CPUs == 0 {
+			t.Errorf("the machine's load is %+v", i.Load)
+		}
+		i.At, i.Host, i.PID, i.Load = time.Time{}, "", 0, nil
 		want := bus.Instance{
 			Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"},
-			Slots: 4, Running: 1, Version: "1.2", SDK: "carillon-go/0.1.0", StartedAt: i.StartedAt,
+			Slots: 4, Running: 1, Labels: job.Labels{"zone": "eu"}, Zone: "eu", Protocol: bus.Protocol, Version: "1.2", SDK: "carillon-go/0.1.0", StartedAt: i.StartedAt,
 		}
 		if diff := cmp.Diff(want, i); diff != "" {
 			t.Errorf("instance (-want +got):\n%s", diff)

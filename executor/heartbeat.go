@@ -16,14 +16,11 @@ import (
 func (l *loop) beat(now time.Time) {
 	l.lastBeat = now
 	cfg := &l.e.cfg
-	state := bus.InstanceOnline
-	if l.draining {
-		state = bus.InstanceDraining
-	}
 	i := bus.Instance{
-		Group: cfg.Group, Instance: cfg.Instance, State: state,
+		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
-		Slots: cfg.Slots, Running: len(l.live), Version: cfg.Version, SDK: sdk,
+		Slots: l.slots, Running: len(l.live), Labels: l.labels, Zone: l.labels["zone"], Load: hostLoad(),
+		Protocol: bus.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,6 +22,8 @@ type attemptKey struct {
 	attempt int
 }
 
+func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt} }
+
 // loop owns what is known about live attempts. All its methods are called by the
 // goroutine of [Executor.Run].
 type loop struct {
@@ -29,9 +32,16 @@ type loop struct {
 	kills   chan *nats.Msg
 	killSub *nats.Subscription
 
+	requests   chan *nats.Msg // to this instance alone
+	requestSub *nats.Subscription
+
 	live     map[attemptKey]*Run // from delivery to acknowledgement
 	waiting  []*Run              // delivered beyond the free slots, not begun
-	draining bool
+	slots    int
+	labels   job.Labels
+	cordoned bool   // takes no work, on request
+	leaving  bool   // takes no work and ends when it has none, on request
+	draining bool   // is stopping
 	done     recent // attempts that ended here, and runs that were killed before they came
 	killed   recent
 
@@ -42,26 +52,30 @@ type loop struct {
 func newLoop(e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), kills: make(chan *nats.Msg, 1024),
+		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), kills: make(chan *nats.Msg, 1024), requests: make(chan *nats.Msg, 8192),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(), killed: newRecent(),
 		began: now.UTC().Truncate(time.Millisecond),
 	}
+	l.slots, l.labels = e.settings.current()
 	var err error
 	if l.killSub, err = e.conn.NC.ChanSubscribe(bus.SubjectKill(e.cfg.Group), l.kills); err != nil {
 		return nil, fmt.Errorf("subscribe to kills: %w", err)
+	}
+	if l.requestSub, err = e.conn.NC.ChanSubscribe(bus.SubjectInstance(e.cfg.Group, e.cfg.Instance, "*"), l.requests); err != nil {
+		return nil, fmt.Errorf("subscribe to requests: %w", err)
 	}
 	l.beat(now)
 	return l, nil
 }
 
-// serve handles what happens until ctx is done, or, if untilIdle, no attempt is
-// left. Attempts live in life.
+// serve handles what happens until ctx is done, or, if untilIdle or on request, no
+// attempt is left. Attempts live in life.
 func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for !untilIdle || len(l.live) > 0 {
-		if !l.draining {
-			l.puller.Ask(l.e.cfg.Slots - len(l.live))
+	for len(l.live) > 0 || !untilIdle && !l.leaving {
+		if l.takes() {
+			l.puller.Ask(l.slots - len(l.live))
 		}
 		select {
 		case <-ctx.Done():
@@ -72,6 +86,10 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 			l.end(life, r)
 		case m := <-l.kills:
 			l.kill(life, m)
+		case m := <-l.requests:
+			l.request(life, m)
+		case <-l.e.settings.changed:
+			l.adjust(life)
 		case now := <-tick.C:
 			l.look(life, now)
 		}
@@ -94,7 +112,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.answer(m.Reply, "+TERM")
 		return
 	}
-	key := attemptKey{t.RunID, t.Attempt}
+	key := keyOf(t)
 	if r := l.live[key]; r != nil { // we went silent for a while, but have it still
 		r.reply = m.Reply
 		l.sign(r, time.Now())
@@ -104,10 +122,15 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
-	r := &Run{trigger: t, instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered)} //nolint:gosec // a small count
-	r.reply, r.lastSign = m.Reply, time.Now()
+	l.add(life, &Run{trigger: t, instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered)}, m.Reply) //nolint:gosec // a small count
+}
+
+// add begins to know an attempt, whose trigger is answered on reply.
+func (l *loop) add(life context.Context, r *Run, reply string) {
+	now := time.Now()
+	r.reply, r.lastSign, r.came = reply, now, now
 	r.log.init(life, l.e, r)
-	l.live[key] = r
+	l.live[keyOf(r.trigger)] = r
 	l.e.metrics.inUse.Set(float64(len(l.live)))
 	l.admit(life, r)
 }
@@ -119,12 +142,12 @@ func (l *loop) admit(life context.Context, r *Run) {
 		// Whoever killed it has recorded its end, unless they died in between, or the
 		// instance that had it died while it ended it. Saying it again changes nothing.
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
-	case r.atMostOnce() && r.delivered > 1:
+	case r.atMostOnce() && r.delivered > 1 && !r.routed:
 		l.conclude(life, r, outcome{status: job.StatusLost, message: "an earlier executor of this attempt went silent, and delivery at_most_once forbids to run it again"})
-	case l.draining && !r.atMostOnce():
+	case !l.takes() && !r.atMostOnce():
 		r.verdict = giveBack
 		l.end(life, r)
-	case !l.draining && l.active() > l.e.cfg.Slots:
+	case l.takes() && l.active() > l.slots:
 		// A pull request that was given up delivered after all. Giving the trigger
 		// back would count as a delivery, which at_most_once does not forgive.
 		l.waiting = append(l.waiting, r)
@@ -147,6 +170,9 @@ func (l *loop) begin(life context.Context, r *Run) {
 	}
 	r.begun, r.done = true, ctx.Done()
 	r.startedAt = time.Now().UTC().Truncate(time.Millisecond)
+	if r.routeReason != "" && !r.atMostOnce() {
+		l.reportStarted(r, r.startedAt) // it says why the run is here
+	}
 	go l.e.attempt(ctx, life, r)
 }
 
@@ -161,7 +187,7 @@ func (l *loop) conclude(life context.Context, r *Run, o outcome) {
 
 // end takes an attempt back from its goroutine, and its trigger off the bus.
 func (l *loop) end(life context.Context, r *Run) {
-	key := attemptKey{r.trigger.RunID, r.trigger.Attempt}
+	key := keyOf(r.trigger)
 	delete(l.live, key)
 	l.e.metrics.inUse.Set(float64(len(l.live)))
 	if r.cancel != nil {
@@ -176,7 +202,12 @@ func (l *loop) end(life context.Context, r *Run) {
 		l.answer(r.reply, "-NAK")
 	case leave:
 	}
-	if len(l.waiting) > 0 && l.active() < l.e.cfg.Slots {
+	l.admitNext(life)
+}
+
+// admitNext begins the attempt that has waited longest for a slot, if there is one.
+func (l *loop) admitNext(life context.Context) {
+	if len(l.waiting) > 0 && l.active() < l.slots {
 		next := l.waiting[0]
 		l.waiting = l.waiting[1:]
 		l.admit(life, next)
@@ -246,6 +277,27 @@ func (l *loop) look(life context.Context, now time.Time) {
 		l.beat(now)
 	}
 	l.puller.Look(now)
+	l.yield(life, now)
+}
+
+// waitFor is how long a trigger that was pulled may wait here for a slot.
+const waitFor = time.Second
+
+// yield gives up what pulls may still bring while routed runs have taken the slots for
+// it, and gives back what has waited for a slot too long: another instance may have
+// one free. An attempt that must not be done twice stays, as giving it back would
+// count as a delivery.
+func (l *loop) yield(life context.Context, now time.Time) {
+	if l.puller.Ordered() > max(l.slots-len(l.live), 0) {
+		l.puller.Release()
+	}
+	for _, r := range slices.Clone(l.waiting) {
+		if now.Sub(r.came) > waitFor && !r.atMostOnce() {
+			l.forget(r)
+			r.verdict = giveBack
+			l.end(life, r)
+		}
+	}
 }
 
 // sign says that the attempt lives.
@@ -287,6 +339,11 @@ func (l *loop) answer(reply, what string) {
 // drain begins the stop: no new triggers, and what has come and not begun goes back.
 func (l *loop) drain(life context.Context) {
 	l.draining = true
+	l.quiet(life)
+}
+
+// quiet stops pulling, once the loop takes no work, and gives back what has come.
+func (l *loop) quiet(life context.Context) {
 	l.beat(time.Now())
 	ctx, cancel := context.WithTimeout(life, lastWords)
 	defer cancel()
@@ -312,6 +369,9 @@ func (l *loop) leave(life context.Context) {
 	l.beatGone()
 	if err := l.killSub.Unsubscribe(); err != nil {
 		l.e.log.DebugContext(life, "kills not unsubscribed", "error", err)
+	}
+	if err := l.requestSub.Unsubscribe(); err != nil {
+		l.e.log.DebugContext(life, "requests not unsubscribed", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)
 	defer cancel()

@@ -73,6 +73,11 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 			Value bus.KillReply `json:"value"`
 		}{}
 	})
+	same("instance-reply", func() any {
+		return &struct {
+			Value bus.InstanceReply `json:"value"`
+		}{}
+	})
 	same("instance", func() any { return &bus.Instance{} })
 	same("http", func() any { return &job.HTTP{} })
 	same("pull", func() any {
@@ -167,6 +172,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if got, err := own.Script(t.Context(), "billing", job.DigestOf("true")); err != nil || got != "true" {
 		t.Errorf("script %q, %v", got, err)
 	}
+	handOver(t, all, e.Instance())
 	stop()
 	if err := <-over; err != nil {
 		t.Error(err)
@@ -200,6 +206,53 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	forbidden("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-other")
 	forbidden("$KV.INST.other.x")
 	forbidden("exec.billing.all.kill")
+	forbidden("exec.billing.x.run")
+	forbidden("$KV.CLAIM.other.x")
 	forbidden("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.other." + job.DigestOf("true"))
 	forbidden("$KV.SCRIPT.billing." + job.DigestOf("true"))
+}
+
+// handOver has an instance do an at_most_once run as a dispatcher would, and waits
+// until it has acknowledged that.
+func handOver(t *testing.T, conn *bus.Conn, instance string) {
+	t.Helper()
+	name, at := job.Name("billing/routed"), time.Now().UTC().Truncate(time.Millisecond)
+	tr := &bus.Trigger{
+		RunID: job.NewRunID(at), Job: name, Version: 1, Shard: name.Shard(conn.Cluster().Shards), Attempt: 1, Cause: job.CauseAPI, FireTime: at, CommittedAt: at,
+		TriggerBody: bus.TriggerBody{Delivery: job.AtMostOnce, Route: job.RouteFirst, Timeout: job.Duration(10 * time.Millisecond), Task: job.Task{Handler: "wait"}},
+	}
+	body, err := tr.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bus.NewMessage(bus.SubjectRouted(tr.Shard, "billing"), bus.MessageTrigger, bus.AppendTrigger(nil, tr, body))
+	if _, err := conn.JS.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := conn.JS.Consumer(t.Context(), bus.StreamTrig, bus.ConsumerRoute("billing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulled, err := consumer.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	acked, err := conn.NC.SubscribeSync(pulled.Reply())
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply()}, "", false)
+	reply, err := conn.AskInstance(t.Context(), "billing", instance, bus.VerbRun, header, pulled.Data(), 10*time.Second)
+	if err != nil || reply.Answer != bus.AnswerAccepted {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	for {
+		answer, err := acked.NextMsg(20 * time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(answer.Data) == "+ACK" {
+			return
+		}
+	}
 }

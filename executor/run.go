@@ -24,11 +24,16 @@ type Run struct {
 	delivered int // how often the trigger has been delivered, this time included
 	log       runLog
 
+	// Of a run that was routed to this instance, and why it is here if that was not its
+	// route's first choice.
+	routed      bool
+	routeReason string
+
 	// claimed is won by who may say how the attempt ended: the goroutine of its
 	// handler, or the loop that abandons it.
 	claimed atomic.Bool
-	// told is set once the started event of an at_most_once attempt is stored.
-	told atomic.Bool
+	// held is the claim on a routed at_most_once attempt. The attempt's goroutines use it.
+	held *bus.Claim
 
 	mu       sync.Mutex
 	exitCode *int
@@ -48,6 +53,7 @@ type Run struct {
 type loopState struct {
 	reply       string                  // where to acknowledge; a redelivery replaces it
 	begun       bool                    // has a goroutine
+	came        time.Time               // when it was delivered
 	lastSign    time.Time               // when the bus last heard that the attempt lives
 	cancel      context.CancelCauseFunc // set when begun
 	done        <-chan struct{}         // closed when the attempt's context is
@@ -147,6 +153,9 @@ func (r *Run) exit() *int {
 func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 	ev := bus.EventOf(r.trigger, kind, at)
 	ev.Instance, ev.Delivery, ev.StartedAt = r.instance, r.delivered, r.startedAt
+	if kind == bus.EventStarted {
+		ev.RouteReason = r.routeReason
+	}
 	return ev
 }
 

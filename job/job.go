@@ -157,8 +157,6 @@ func (j Job) Validate() error {
 	}
 	if err := j.Labels.Validate(); err != nil {
 		errs = append(errs, err)
-	} else if len(j.Labels) > 0 {
-		errs = append(errs, invalid("labels", "are not available in this version"))
 	}
 	if t := j.Timeout.Std(); t < 0 || t > MaxTimeout {
 		errs = append(errs, invalid("timeout", "%s must be between 0 (no limit) and %s", j.Timeout, Duration(MaxTimeout)))

@@ -122,6 +122,32 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(`{"job":"g/a","task":{"shell":"true","env":{"A=B":"1"}}}`, "task.env", "without '='")
 }
 
+func TestALabelSelectorMatchesWhoHasAllOfIt(t *testing.T) {
+	matches := func(selector, has job.Labels, want bool) {
+		t.Helper()
+		if got := selector.Match(has); got != want {
+			t.Errorf("%q matches %q: %v", selector, has, got)
+		}
+	}
+	eu := job.Labels{"zone": "eu", "gpu": "true"}
+	matches(nil, nil, true)
+	matches(nil, eu, true)
+	matches(job.Labels{"zone": "eu"}, eu, true)
+	matches(job.Labels{"zone": "us"}, eu, false)
+	matches(job.Labels{"zone": "eu", "disk": "ssd"}, eu, false)
+	matches(job.Labels{"zone": "eu"}, nil, false)
+
+	l, err := job.ParseLabels([]string{"zone=eu", "gpu=true"})
+	if err != nil || l.String() != "gpu=true,zone=eu" {
+		t.Errorf("%q, %v", l, err)
+	}
+	for _, bad := range []string{"zone", "=eu", "Zone=eu", "zone=", "zone=a b"} {
+		if l, err := job.ParseLabels([]string{bad}); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%q: %v, %v", bad, l, err)
+		}
+	}
+}
+
 func TestDecodeReportsAllProblemsAtOnce(t *testing.T) {
 	_, err := job.Decode([]byte(`{"job":"x","timeout":"-1s","task":{}}`))
 	var fields []string

@@ -33,8 +33,6 @@ var Routes = []Route{
 
 func (r Route) validate() error {
 	switch {
-	case r != "" && r != RouteAny && slices.Contains(Routes, r):
-		return invalid("route", "%s is not available in this version; use any", r)
 	case r == "" || slices.Contains(Routes, r):
 		return nil
 	case r == RouteBroadcast:

@@ -16,6 +16,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/scheduler/dispatch"
 )
 
 // Config says how a node is to be.
@@ -80,6 +81,7 @@ type Scheduler struct {
 	planner *job.Planner
 	terms   *terms
 	lanes   []*lane
+	routes  *dispatch.Dispatcher
 
 	mu    sync.Mutex
 	owned map[int]*ownership // by shard; being taken over, or in a lane
@@ -101,6 +103,9 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 	s := &Scheduler{
 		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{},
 		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
+	}
+	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
+		return nil, err
 	}
 	s.terms = newTerms(s)
 	for range cfg.Lanes {
@@ -137,6 +142,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { s.terms.follow(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })
+	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
 	g.Go(func() error {
 		defer stopLanes()

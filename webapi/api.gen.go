@@ -551,6 +551,9 @@ type RunRequest struct {
 	// Cause manual: a person wants it
 	Cause job.Cause `json:"cause,omitempty"`
 
+	// Labels In the place of the job's
+	Labels job.Labels `json:"labels,omitempty"`
+
 	// Params Any JSON value in the place of the job's
 	Params json.RawMessage `json:"params,omitempty"`
 

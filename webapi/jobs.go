@@ -246,7 +246,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 	if err != nil {
 		return nil, err
 	}
-	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, By: author(ctx)}
+	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, Labels: r.Body.Labels, By: author(ctx)}
 	if request.RunID == "" {
 		request.RunID = job.NewRunID(time.Now())
 	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {

@@ -30,24 +30,25 @@ type Run struct {
 
 // Order returns the indexes of instances in the order in which they are to be tried.
 // instances are in order of their names, and not empty ones of one name. Getting the
-// first index takes time in proportion to their number; only going on sorts them.
+// first index takes time in proportion to their number; only going on sorts them. The
+// memory is not looked at any more once Order has returned.
 func Order(instances []Instance, r Run, m *Memory) iter.Seq[int] {
+	if len(instances) == 0 {
+		return func(func(int) bool) {}
+	}
+	ranks := make([]uint64, len(instances))
+	rank := strategy(instances, r, m)
+	best := 0
+	for i := range instances {
+		ranks[i] = rank(i)
+		if ranks[i] < ranks[best] {
+			best = i
+		}
+	}
+	if preferred, ok := find(instances, r.Prefer); ok {
+		best = preferred
+	}
 	return func(yield func(int) bool) {
-		if len(instances) == 0 {
-			return
-		}
-		ranks := make([]uint64, len(instances))
-		rank := strategy(instances, r, m)
-		best := 0
-		for i := range instances {
-			ranks[i] = rank(i)
-			if ranks[i] < ranks[best] {
-				best = i
-			}
-		}
-		if preferred, ok := find(instances, r.Prefer); ok {
-			best = preferred
-		}
 		if !yield(best) {
 			return
 		}

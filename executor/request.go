@@ -1,0 +1,173 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// takes reports whether the instance takes new work.
+func (l *loop) takes() bool { return !l.draining && !l.leaving && !l.cordoned }
+
+// state is what the instance says of itself.
+func (l *loop) state() bus.InstanceState {
+	switch {
+	case l.draining, l.leaving:
+		return bus.InstanceDraining
+	case l.cordoned:
+		return bus.InstanceCordoned
+	}
+	return bus.InstanceOnline
+}
+
+// request answers a request to this instance.
+func (l *loop) request(life context.Context, m *nats.Msg) {
+	verb := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	answer, detail, err := l.obey(life, verb, m)
+	if err != nil {
+		l.e.metrics.rejected.Inc()
+		l.e.log.WarnContext(life, "request refused", "subject", m.Subject, "error", err)
+	}
+	reply := bus.InstanceReply{
+		Instance: l.e.cfg.Instance, Answer: answer, State: l.state(), Running: len(l.live), Slots: l.slots, Detail: detail,
+	}
+	if err := bus.Respond(m, reply, err); err != nil {
+		l.e.log.DebugContext(life, "request not answered", "subject", m.Subject, "error", err)
+	}
+}
+
+// obey does what a request asks for. The detail is for people.
+func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.Answer, detail string, err error) {
+	switch verb {
+	case bus.VerbRun:
+		return l.offer(life, m)
+	case bus.VerbBeat:
+		return l.willing(), "", nil
+	case bus.VerbIdle:
+		return l.idle(m)
+	case bus.VerbDrain:
+		if !l.leaving {
+			l.leaving = true
+			l.e.log.InfoContext(life, "executor draining", "running", len(l.live))
+			l.quiet(life)
+		}
+	case bus.VerbCordon:
+		if !l.cordoned {
+			l.cordoned = true
+			l.e.log.InfoContext(life, "executor cordoned", "running", len(l.live))
+			l.quiet(life)
+		}
+	case bus.VerbUncordon:
+		if l.draining {
+			return bus.AnswerDraining, "it is stopping", nil
+		}
+		l.cordoned, l.leaving = false, false
+		l.e.log.InfoContext(life, "executor takes work again")
+		l.beat(time.Now())
+	case bus.VerbSet:
+		var r bus.SetRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			return "", "", &job.InvalidError{Reason: fmt.Sprintf("the request has no settings: %v", err)}
+		}
+		if err := l.e.setAsked(r); err != nil {
+			return "", "", err
+		}
+		l.adjust(life)
+	default:
+		return "", "", &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in one of %s", m.Subject, strings.Join(bus.InstanceVerbs, ", "))}
+	}
+	return bus.AnswerAccepted, "", nil
+}
+
+// adjust takes settings in that have changed.
+func (l *loop) adjust(life context.Context) {
+	l.slots, l.labels = l.e.settings.current()
+	l.e.metrics.slots.Set(float64(l.slots))
+	for range len(l.waiting) {
+		l.admitNext(life)
+	}
+	l.beat(time.Now())
+}
+
+// willing says whether the instance takes new work.
+func (l *loop) willing() bus.Answer {
+	switch {
+	case l.draining, l.leaving:
+		return bus.AnswerDraining
+	case l.cordoned:
+		return bus.AnswerCordoned
+	}
+	return bus.AnswerAccepted
+}
+
+// idle says whether a slot is free and none has a run of the job in question.
+func (l *loop) idle(m *nats.Msg) (bus.Answer, string, error) {
+	var r bus.IdleRequest
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return "", "", &job.InvalidError{Reason: fmt.Sprintf("the request names no job: %v", err)}
+	}
+	if answer := l.willing(); answer != bus.AnswerAccepted {
+		return answer, "", nil
+	}
+	for _, run := range l.live {
+		if run.Job() == r.Job {
+			return bus.AnswerBusy, "it runs the job already", nil
+		}
+	}
+	if len(l.live) >= l.slots {
+		return bus.AnswerBusy, "", nil
+	}
+	return bus.AnswerAccepted, "", nil
+}
+
+// offer takes the attempt whose trigger the request is, if it can. Once it has said
+// so, the trigger is its own to answer.
+func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, error) {
+	// As if it had been pulled, by the reply subject of whoever did.
+	pulled := &nats.Msg{Subject: m.Subject, Reply: m.Header.Get(bus.HeaderAck), Header: m.Header, Data: m.Data, Sub: m.Sub}
+	t, err := l.decode(pulled)
+	if err != nil {
+		return "", "", err
+	}
+	meta, err := pulled.Metadata()
+	if err != nil {
+		return "", "", &job.InvalidError{Field: bus.HeaderAck, Reason: fmt.Sprintf("%q is no subject of an acknowledgement", pulled.Reply)}
+	}
+	key := keyOf(t)
+	if r := l.live[key]; r != nil { // the dispatcher has not heard that, or the bus has not heard of us
+		r.reply = pulled.Reply
+		l.sign(r, time.Now())
+		return bus.AnswerAccepted, "", nil
+	}
+	if l.done.has(key) {
+		l.answer(pulled.Reply, "+ACK")
+		return bus.AnswerAccepted, "", nil
+	}
+	if m.Header.Get(bus.HeaderResume) != "" {
+		return bus.AnswerGone, "", nil
+	}
+	if answer := l.willing(); answer != bus.AnswerAccepted {
+		return answer, "", nil
+	}
+	if _, err := l.e.handlerFor(&t.Task); err != nil {
+		if t.Task.Handler != "" {
+			return bus.AnswerUnknownHandler, err.Error(), nil
+		}
+		return bus.AnswerUnknownKind, err.Error(), nil
+	}
+	if len(l.live) >= l.slots {
+		return bus.AnswerBusy, "", nil
+	}
+	l.add(life, &Run{
+		trigger: t, instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), //nolint:gosec // a small count
+		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason), bus.MaxMessage),
+	}, pulled.Reply)
+	return bus.AnswerAccepted, "", nil
+}

@@ -1,0 +1,201 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	// lookEvery is how often heartbeats that have ceased are looked for, and watchAgain
+	// how long a watch that could not begin rests.
+	lookEvery  = time.Second
+	watchAgain = time.Second
+)
+
+// Config says how a dispatcher is to be.
+type Config struct {
+	// Node tells the dispatcher from those of other nodes.
+	Node string
+	// Logger defaults to none, Registerer to none.
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Dispatcher serves the groups that have live instances.
+type Dispatcher struct {
+	conn    *bus.Conn
+	node    string
+	log     *slog.Logger
+	metrics *metrics
+	serving sync.WaitGroup
+
+	mu     sync.Mutex
+	groups map[string]*group // that have a live instance
+}
+
+// New returns a dispatcher.
+func New(conn *bus.Conn, cfg Config) (*Dispatcher, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}}, nil
+}
+
+// Run hands triggers over until ctx is done; then it hands back what it has. Every
+// goroutine that it started has returned by then. It may be called once.
+func (d *Dispatcher) Run(ctx context.Context) {
+	defer d.serving.Wait()
+	sub, err := d.conn.NC.Subscribe(bus.SubjectChosen("*"), d.hearChoice)
+	if err != nil {
+		d.log.WarnContext(ctx, "choices of other nodes not heard", "error", err)
+	} else {
+		defer func() { _ = sub.Unsubscribe() }()
+	}
+	watch := d.watch(ctx)
+	if watch == nil {
+		return
+	}
+	defer func() { _ = watch.Stop() }()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	known := false // what there is has been told
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case e := <-watch.Updates():
+			if e == nil {
+				known = true
+				continue
+			}
+			heard := time.Now()
+			if !known && e.Created().Before(heard) {
+				heard = e.Created() // by somebody else, perhaps long ago
+			}
+			d.hear(ctx, e, heard)
+		case now := <-tick.C:
+			d.look(ctx, now)
+		}
+	}
+}
+
+// watch begins to follow the heartbeats. It returns nil when ctx is done.
+func (d *Dispatcher) watch(ctx context.Context) jetstream.KeyWatcher {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for {
+		w, err := d.conn.WatchInstances(ctx)
+		if err == nil {
+			return w
+		}
+		d.log.DebugContext(ctx, "instances not watched yet", "error", err)
+		rest.Reset(watchAgain)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-rest.C:
+		}
+	}
+}
+
+// hear takes in a heartbeat, or that an instance has left.
+func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard time.Time) {
+	name, instance, ok := strings.Cut(e.Key(), ".")
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g := d.groups[name]
+	if e.Operation() != jetstream.KeyValuePut {
+		if g != nil {
+			g.forget(instance)
+			d.settleLocked(ctx, g)
+		}
+		return
+	}
+	var i bus.Instance
+	if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
+		return // not one of ours
+	}
+	if g == nil {
+		g = newGroup(d, name)
+		d.groups[name] = g
+	}
+	g.hear(i, heard)
+	d.settleLocked(ctx, g)
+}
+
+// look drops instances whose heartbeat has ceased.
+func (d *Dispatcher) look(ctx context.Context, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, g := range d.groups {
+		g.expire(now)
+		d.settleLocked(ctx, g)
+	}
+}
+
+// settleLocked begins or ends serving a group, as it has live instances or not.
+func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
+	known, open := g.count()
+	switch {
+	case open > 0 && g.stop == nil:
+		serving, stop := context.WithCancel(ctx)
+		g.stop = stop
+		d.serving.Go(func() { defer stop(); g.serve(serving) })
+	case open == 0 && g.stop != nil:
+		g.stop()
+		g.stop = nil
+	}
+	if known == 0 {
+		delete(d.groups, g.name)
+	}
+	d.metrics.groups.Set(float64(len(d.groups)))
+}
+
+// choice is what dispatchers tell each other, for routes that look back.
+type choice struct {
+	Node     string   `json:"node"`
+	Job      job.Name `json:"job"`
+	Instance string   `json:"instance"`
+}
+
+// tell lets the dispatchers of other nodes know who got a run.
+func (d *Dispatcher) tell(group string, name job.Name, instance string) {
+	data, err := json.Marshal(choice{Node: d.node, Job: name, Instance: instance})
+	if err == nil {
+		err = d.conn.NC.Publish(bus.SubjectChosen(group), data)
+	}
+	if err != nil {
+		d.log.Debug("choice not told", "error", err)
+	}
+}
+
+// hearChoice takes in what another node has chosen.
+func (d *Dispatcher) hearChoice(m *nats.Msg) {
+	var c choice
+	if json.Unmarshal(m.Data, &c) != nil || c.Node == d.node {
+		return
+	}
+	d.mu.Lock()
+	g := d.groups[c.Job.Group()]
+	d.mu.Unlock()
+	if g != nil {
+		g.note(c.Job, c.Instance)
+	}
+}

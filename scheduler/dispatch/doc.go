@@ -1,0 +1,33 @@
+// Package dispatch hands triggers to the instances that their jobs' routes choose.
+//
+// Jobs with a route other than any, or with labels, have their triggers on subjects
+// of their own. A dispatcher on every scheduler node pulls them, for each group that
+// has a live instance:
+//
+//	TRIG route-<group> ── pulled ── asked in order ──▶ exec.<group>.<instance>.run
+//	                         │            accepted: the instance owns the acknowledgement
+//	                         │            busy, leaving, gone: the next one
+//	                         └── nobody: handed back with a delay, and the history told why
+//
+// What has been accepted looks as if the instance had pulled it: it says that the
+// attempt lives, and acknowledges its end. When it dies, JetStream delivers the
+// trigger to a dispatcher again after [bus.AckWait]; so it does when a dispatcher dies.
+// The order of the instances is package route's.
+//
+// # Guarantees
+//
+//   - An instance that is gone costs nothing but a question, and that once for each of
+//     its last heartbeats.
+//   - A run whose request was not answered in time is not offered to another instance:
+//     nobody knows whether it was heard. JetStream delivers its trigger again, unless
+//     somebody says that it lives.
+//   - An attempt that must not be done twice is begun by the one instance whose claim
+//     JetStream stores first. When its trigger comes again, it goes to that instance,
+//     which may have been cut off for a while, or else is reported lost. How often the
+//     trigger was delivered before that does not matter.
+//   - A group is served by goroutines and requests of its own, of which there is a
+//     bounded number: one whose executors are stuck delays no other.
+//
+// Not promised: that the route's first choice gets the run. Whoever is busy is passed
+// over; a job that must not run elsewhere needs labels that only one instance has.
+package dispatch

@@ -1,0 +1,267 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	// runWait is how long an instance has to say whether it takes a run, and askWait
+	// whether it is alive, or idle.
+	runWait = 2 * time.Second
+	askWait = time.Second
+
+	// patience is how long a trigger stays in hand while all instances are busy, and
+	// lookAgain how long they are left alone in between. Then it is handed back for
+	// holdMin, and the next time for twice as long, up to holdMax.
+	patience  = time.Second
+	lookAgain = busyFor
+	holdMin   = time.Second
+	holdMax   = 15 * time.Second
+
+	// longest is the time after which no further instance is asked: JetStream delivers
+	// the trigger again after bus.AckWait.
+	longest = bus.AckWait / 2
+
+	// maxRefusals is how many refusals a reason lists.
+	maxRefusals = 5
+)
+
+// result is what came of offering a trigger to all instances once.
+type result int
+
+const (
+	taken   result = iota // an instance has it
+	unknown               // one was asked and has not answered: it may have it
+	busy                  // all that could have it are busy, or gone
+	nobody                // there is none that could have it
+	unable                // none of those there are able to do the task
+)
+
+// offer is one delivery of a trigger, until an instance has it or it is handed back.
+type offer struct {
+	g        *group
+	m        *nats.Msg
+	t        *bus.Trigger
+	delivery int
+	began    time.Time
+	refusals []string // of the latest round, at most maxRefusals
+	refused  int
+}
+
+// offer finds an instance for the trigger in m.
+func (g *group) offer(ctx context.Context, m *nats.Msg) {
+	t, err := bus.DecodeTrigger(m.Header, m.Data)
+	if err == nil && t.Job.Group() != g.name {
+		err = &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q", t.Job, g.name)}
+	}
+	meta, metaErr := m.Metadata()
+	if err = errors.Join(err, metaErr); err != nil {
+		g.d.metrics.outcome("rejected")
+		g.d.log.WarnContext(ctx, "trigger rejected", "subject", m.Subject, "error", err)
+		g.answer(m, "+TERM")
+		return
+	}
+	o := &offer{g: g, m: m, t: t, delivery: int(meta.NumDelivered), began: time.Now()} //nolint:gosec // a small count
+	if t.Delivery == job.AtMostOnce && o.delivery > 1 {
+		if done := o.resume(ctx); done {
+			return
+		}
+	}
+	o.place(ctx)
+}
+
+// place offers the trigger round after round.
+func (o *offer) place(ctx context.Context) {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for {
+		res := o.round(ctx)
+		switch {
+		case res == taken:
+			o.g.d.metrics.outcome("taken")
+			return
+		case res == unknown:
+			o.g.d.metrics.outcome("unknown")
+			return // it comes again, unless who has it says that it lives
+		case ctx.Err() != nil:
+			o.g.answer(o.m, "-NAK")
+			return
+		case res == unable:
+			o.fail(ctx, job.StatusFailed, o.why(res))
+			return
+		case res == nobody, time.Since(o.began) >= patience:
+			o.hold(ctx, o.why(res))
+			return
+		}
+		rest.Reset(lookAgain)
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// round offers the trigger to each instance in the order of its route.
+func (o *offer) round(ctx context.Context) result {
+	pool, order := o.g.rank(o.t, o.delivery)
+	o.refusals, o.refused = o.refusals[:0], 0
+	switch {
+	case pool.matched == 0:
+		return nobody
+	case len(pool.members) == 0:
+		return unable
+	}
+	unfit := 0
+	for i := range order {
+		m := pool.members[i]
+		if time.Since(o.began) > longest {
+			break
+		}
+		if why := o.g.shunned(m, time.Now()); why != "" {
+			o.refuse(m, why)
+			continue
+		}
+		if !o.sound(ctx, m) {
+			continue
+		}
+		reply, err := o.ask(ctx, m, bus.VerbRun, bus.RunRequest(o.m, o.chosen(m), false), o.m.Data, runWait)
+		switch {
+		case errors.Is(err, job.ErrUnavailable) && !errors.Is(err, bus.ErrNobodyThere):
+			return unknown
+		case err != nil: // ask has said why
+		case reply.Answer == bus.AnswerAccepted:
+			o.remember(m)
+			return taken
+		default:
+			o.refuse(m, refusal(reply))
+			if reply.Answer == bus.AnswerUnknownHandler || reply.Answer == bus.AnswerUnknownKind {
+				unfit++
+			}
+		}
+	}
+	if unfit == len(pool.members) {
+		return unable
+	}
+	return busy
+}
+
+// sound asks an instance what the route wants to know before it is chosen.
+func (o *offer) sound(ctx context.Context, m *member) bool {
+	if o.t.Route != job.RouteFailover && o.t.Route != job.RouteBusyover {
+		return true
+	}
+	verb, body := bus.VerbBeat, []byte(nil)
+	if o.t.Route == job.RouteBusyover {
+		verb = bus.VerbIdle
+		body, _ = json.Marshal(bus.IdleRequest{Job: o.t.Job}) // never fails: it is text
+	}
+	reply, err := o.ask(ctx, m, verb, nil, body, askWait)
+	if err != nil {
+		return false
+	}
+	if reply.Answer != bus.AnswerAccepted {
+		o.refuse(m, refusal(reply))
+	}
+	return reply.Answer == bus.AnswerAccepted
+}
+
+// ask sends a request and takes in what its answer, or the lack of one, tells of the
+// instance.
+func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*bus.InstanceReply, error) {
+	// A dispatcher that is told to end must still hear who has accepted.
+	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.name, m.name, verb, header, body, timeout)
+	switch {
+	case errors.Is(err, bus.ErrNobodyThere):
+		o.g.avoid(m, "is gone")
+		o.refuse(m, "is gone")
+	case errors.Is(err, job.ErrUnavailable):
+		o.g.avoid(m, "does not answer")
+		o.refuse(m, "does not answer")
+	case err != nil:
+		o.refuse(m, "refused it: "+err.Error())
+	default:
+		o.g.learn(m, reply, time.Now())
+	}
+	return reply, err
+}
+
+// refuse notes why an instance does not get the run.
+func (o *offer) refuse(m *member, why string) {
+	o.refused++
+	if len(o.refusals) < maxRefusals {
+		o.refusals = append(o.refusals, m.name+" "+why)
+	}
+}
+
+// refusal says in words what an answer means.
+func refusal(r *bus.InstanceReply) string {
+	switch r.Answer {
+	case bus.AnswerBusy:
+		if r.Detail != "" {
+			return "is busy: " + r.Detail
+		}
+		return busyText(r.Running, r.Slots)
+	case bus.AnswerDraining, bus.AnswerCordoned:
+		return "is " + string(r.Answer)
+	case bus.AnswerAccepted, bus.AnswerUnknownHandler, bus.AnswerUnknownKind, bus.AnswerGone:
+	}
+	return "refused it: " + r.Detail
+}
+
+// chosen says why the run goes to m, when others came first.
+func (o *offer) chosen(m *member) string {
+	if o.refused == 0 {
+		return ""
+	}
+	by := o.t.Route
+	if by == "" {
+		by = job.RouteAny
+	}
+	return fmt.Sprintf("%s; %s was chosen by %s", o.listed(), m.name, by)
+}
+
+func (o *offer) listed() string {
+	text := strings.Join(o.refusals, ", ")
+	if more := o.refused - len(o.refusals); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// why says why the run goes nowhere.
+func (o *offer) why(r result) string {
+	with := ""
+	if len(o.t.Labels) > 0 {
+		with = " with labels " + o.t.Labels.String()
+	}
+	switch r {
+	case nobody:
+		return fmt.Sprintf("group %s has no instance%s that takes routed runs", o.g.name, with)
+	case unable:
+		what := fmt.Sprintf("runs %s tasks", o.t.Task.Kind())
+		if o.t.Task.Handler != "" {
+			what = fmt.Sprintf("has a handler %q", o.t.Task.Handler)
+		}
+		return fmt.Sprintf("no live instance of group %s%s %s", o.g.name, with, what)
+	case taken, unknown, busy:
+	}
+	return fmt.Sprintf("no instance%s is free: %s", with, o.listed())
+}
+
+// remember notes the choice, where routes look back at it.
+func (o *offer) remember(m *member) {
+	if o.remembers() {
+		o.g.note(o.t.Job, m.name)
+		o.g.d.tell(o.g.name, o.t.Job, m.name)
+	}
+}

@@ -1,0 +1,209 @@
+package dispatch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/route"
+)
+
+// busyFor is how long an instance that had no free slot is not asked again.
+const busyFor = 200 * time.Millisecond
+
+// maxPools bounds how many pools are remembered.
+const maxPools = 1000
+
+// roster is what is known of a group's instances. It is safe for concurrent use.
+type roster struct {
+	mu      sync.Mutex
+	members map[string]*member
+	pools   map[poolKey]*pool // emptied when what they are made of changes
+	memory  route.Memory
+}
+
+// member is an instance that is live, or was not long ago. The roster's mutex guards
+// all but its name.
+type member struct {
+	name  string
+	hash  uint64
+	info  bus.Instance
+	heard time.Time
+	// Why it is not asked, and until when; without an instant, until its next heartbeat.
+	shun      string
+	shunUntil time.Time
+}
+
+// pool is the instances, by name, that may get runs of one kind. It does not change.
+type pool struct {
+	members []*member
+	matched int // how many have the labels, and take work, whatever they can do
+}
+
+type poolKey struct{ kind, handler, labels string }
+
+// hear takes in a heartbeat.
+func (r *roster) hear(i bus.Instance, heard time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.members[i.Instance]
+	if m == nil {
+		m = &member{name: i.Instance, hash: route.HashOf(i.Instance)}
+		r.members[i.Instance] = m
+	}
+	if !sameUse(&m.info, &i) {
+		r.pools = nil
+	}
+	m.info, m.heard = i, heard
+	if m.shunUntil.IsZero() {
+		m.shun = ""
+	}
+}
+
+// sameUse reports whether two heartbeats make an instance fit for the same runs.
+func sameUse(a, b *bus.Instance) bool {
+	return a.Instance == b.Instance && a.State == b.State && a.Protocol == b.Protocol &&
+		maps.Equal(a.Labels, b.Labels) && slices.Equal(a.Kinds, b.Kinds) && slices.Equal(a.Handlers, b.Handlers)
+}
+
+// forget drops an instance that has left.
+func (r *roster) forget(instance string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.members, instance)
+	r.pools = nil
+}
+
+// expire drops instances whose heartbeat has ceased.
+func (r *roster) expire(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, m := range r.members {
+		if now.Sub(m.heard) > bus.InstanceTTL {
+			delete(r.members, name)
+			r.pools = nil
+		}
+	}
+}
+
+// count returns how many instances are known, and how many of those take routed runs.
+func (r *roster) count() (known, open int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.members {
+		if m.open() {
+			open++
+		}
+	}
+	return len(r.members), open
+}
+
+// open reports whether the instance takes routed runs.
+func (m *member) open() bool {
+	return m.info.State == bus.InstanceOnline && m.info.Protocol >= bus.Protocol
+}
+
+// can reports whether the instance is able to do a task.
+func (m *member) can(t *job.Task) bool {
+	if !slices.Contains(m.info.Kinds, t.Kind()) {
+		return false
+	}
+	return t.Handler == "" || slices.Contains(m.info.Handlers, t.Handler)
+}
+
+// rank returns the instances that may get a run of t, and the order in which to try
+// them.
+func (r *roster) rank(t *bus.Trigger, delivery int) (*pool, func(yield func(int) bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.poolLocked(t)
+	run := route.Run{Route: t.Route, Job: t.Job, ID: t.RunID, Delivery: delivery, Prefer: t.Prefer}
+	return p, route.Order(p.instancesLocked(), run, &r.memory)
+}
+
+func (r *roster) poolLocked(t *bus.Trigger) *pool {
+	key := poolKey{kind: t.Task.Kind(), handler: t.Task.Handler, labels: t.Labels.String()}
+	if p := r.pools[key]; p != nil {
+		return p
+	}
+	p := &pool{}
+	for _, name := range slices.Sorted(maps.Keys(r.members)) {
+		m := r.members[name]
+		if !m.open() || !t.Labels.Match(m.info.Labels) {
+			continue
+		}
+		p.matched++
+		if m.can(&t.Task) {
+			p.members = append(p.members, m)
+		}
+	}
+	if r.pools == nil || len(r.pools) >= maxPools {
+		r.pools = map[poolKey]*pool{}
+	}
+	r.pools[key] = p
+	return p
+}
+
+// instancesLocked returns the pool as strategies see it.
+func (p *pool) instancesLocked() []route.Instance {
+	all := make([]route.Instance, len(p.members))
+	for i, m := range p.members {
+		all[i] = route.Instance{Name: m.name, Hash: m.hash, Slots: m.info.Slots, Running: m.info.Running}
+	}
+	return all
+}
+
+// shunned returns why a member is not to be asked now, "" when it is.
+func (r *roster) shunned(m *member, now time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !m.shunUntil.IsZero() && !now.Before(m.shunUntil) {
+		m.shun, m.shunUntil = "", time.Time{}
+	}
+	return m.shun
+}
+
+// avoid has a member not asked until its next heartbeat.
+func (r *roster) avoid(m *member, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.shun, m.shunUntil = why, time.Time{}
+}
+
+// learn takes in what an instance says of itself in an answer.
+func (r *roster) learn(m *member, reply *bus.InstanceReply, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.info.State != reply.State {
+		m.info.State = reply.State
+		r.pools = nil
+	}
+	m.info.Running, m.info.Slots = reply.Running, reply.Slots
+	if reply.Answer == bus.AnswerBusy && reply.Running >= reply.Slots {
+		m.shun, m.shunUntil = busyText(reply.Running, reply.Slots), now.Add(busyFor)
+	}
+}
+
+func busyText(running, slots int) string { return fmt.Sprintf("is busy (%d/%d)", running, slots) }
+
+// note remembers who got a run.
+func (r *roster) note(name job.Name, instance string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	live := make([]route.Instance, 0, len(r.members))
+	for _, member := range slices.Sorted(maps.Keys(r.members)) {
+		live = append(live, route.Instance{Name: member})
+	}
+	r.memory.Note(name, instance, live)
+}
+
+// find returns the member of that name, nil if there is none.
+func (r *roster) find(instance string) *member {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.members[instance]
+}

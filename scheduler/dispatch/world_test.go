@@ -1,0 +1,244 @@
+package dispatch_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/executor"
+	"carillon/job"
+	"carillon/scheduler/dispatch"
+)
+
+var start = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
+
+// world is a bus, on virtual time, with the group "g" on it.
+type world struct {
+	t      *testing.T
+	broker *bustest.Broker
+	conn   *bus.Conn
+	n      int // triggers published
+
+	mu   sync.Mutex
+	runs []string // "instance job", as they begin
+}
+
+const shards = 4
+
+func run(t *testing.T, f func(w *world)) {
+	t.Helper()
+	bustest.Run(t, start, func(t *testing.T) {
+		w := &world{t: t, broker: bustest.NewBroker(t)}
+		w.conn = w.connect("test")
+		if err := w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		w.group("g")
+		f(w)
+	})
+}
+
+func (w *world) group(name string) {
+	w.t.Helper()
+	if err := w.conn.SetupGroup(w.t.Context(), name); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) connect(name string) *bus.Conn {
+	w.t.Helper()
+	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(conn.NC.Close)
+	return conn
+}
+
+// dispatcher runs one, and returns how to stop it in an orderly way and how to kill
+// it.
+func (w *world) dispatcher(node string) (stop, kill func()) {
+	w.t.Helper()
+	conn := w.connect(node)
+	var log *slog.Logger
+	if os.Getenv("CARILLON_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	d, err := dispatch.New(conn, dispatch.Config{Node: node, Logger: log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); d.Run(ctx) }()
+	stop = func() { cancel(); <-over }
+	w.t.Cleanup(stop)
+	synctest.Wait()
+	return stop, func() { conn.NC.Close(); stop() }
+}
+
+// instance is an executor of some group.
+type instance struct {
+	*executor.Executor
+	conn *bus.Conn
+	stop func()
+	over chan struct{}
+}
+
+// executor runs one whose handler "h" takes so long.
+func (w *world) executor(name string, takes time.Duration, change ...func(*executor.Config)) *instance {
+	w.t.Helper()
+	cfg := executor.Config{Group: "g", Instance: name, Slots: 4, Grace: -1}
+	for _, c := range change {
+		c(&cfg)
+	}
+	conn := w.connect(name)
+	e, err := executor.New(conn, cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e.Handle("h", executor.HandlerFunc(func(ctx context.Context, r *executor.Run) (any, error) {
+		w.mu.Lock()
+		w.runs = append(w.runs, name+" "+r.Job().Short())
+		w.mu.Unlock()
+		timer := time.NewTimer(takes)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}))
+	ctx, cancel := context.WithCancel(w.t.Context())
+	i := &instance{Executor: e, conn: conn, over: make(chan struct{})}
+	go func() {
+		defer close(i.over)
+		if err := e.Run(ctx); err != nil {
+			w.t.Errorf("executor %s: %v", name, err)
+		}
+	}()
+	i.stop = func() { cancel(); <-i.over }
+	w.t.Cleanup(i.stop)
+	synctest.Wait()
+	return i
+}
+
+// die ends an instance as a crash does: the connection is gone before it can say
+// anything.
+func (i *instance) die() {
+	i.conn.NC.Close()
+	i.stop()
+}
+
+func oneSlot(c *executor.Config) { c.Slots = 1 }
+
+func labels(l job.Labels) func(*executor.Config) { return func(c *executor.Config) { c.Labels = l } }
+
+func of(group string) func(*executor.Config) { return func(c *executor.Config) { c.Group = group } }
+
+// trigger publishes a routed trigger for handler h.
+func (w *world) trigger(r job.Route, change ...func(*bus.Trigger)) *bus.Trigger {
+	w.t.Helper()
+	w.n++
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	t := &bus.Trigger{
+		Job: "g/job", Version: 1, Attempt: 1, Cause: job.CauseSchedule, FireTime: now, CommittedAt: now,
+		TriggerBody: bus.TriggerBody{Delivery: job.AtLeastOnce, Route: r, Task: job.Task{Handler: "h"}},
+	}
+	for _, c := range change {
+		c(t)
+	}
+	t.RunID, t.Shard = job.FireRunID(t.Job, now.UnixMilli()+int64(w.n), job.CauseSchedule), t.Job.Shard(shards)
+	body, err := t.Encode()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := bus.NewMessage(bus.SubjectRouted(t.Shard, t.Job.Group()), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
+		w.t.Fatal(err)
+	}
+	return t
+}
+
+func atMostOnce(t *bus.Trigger) { t.Delivery = job.AtMostOnce }
+
+func named(name job.Name) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Job = name } }
+
+// began returns which runs began since it was asked last.
+func (w *world) began() string {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.runs
+	w.runs = nil
+	return strings.Join(all, ", ")
+}
+
+func (w *world) wantBegan(want string) {
+	w.t.Helper()
+	if got := w.began(); got != want {
+		w.t.Errorf("began: %q, want %q", got, want)
+	}
+}
+
+// told returns what EVT says about a run, in order, without instants.
+func (w *world) told(t *bus.Trigger) []string {
+	w.t.Helper()
+	var all []string
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *bus.Stored) bool {
+		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, shards)
+		if err != nil {
+			w.t.Error(err)
+		} else if e.RunID == t.RunID {
+			words := []string{string(e.Kind), string(e.Status), e.Instance, e.Message + e.RouteReason + e.Text}
+			all = append(all, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// wantTold checks what EVT says about a run.
+func (w *world) wantTold(t *bus.Trigger, want ...string) {
+	w.t.Helper()
+	if got := w.told(t); !slices.Equal(got, want) {
+		w.t.Errorf("told:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// wantTriggers checks how many triggers are not acknowledged.
+func (w *world) wantTriggers(want int) {
+	w.t.Helper()
+	got := 0
+	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { got++; return true }); err != nil {
+		w.t.Fatal(err)
+	}
+	if got != want {
+		w.t.Errorf("triggers on the bus: %d, want %d", got, want)
+	}
+}
+
+// ask sends a request to instance a, and returns its answer and state.
+func (w *world) ask(verb string) string {
+	w.t.Helper()
+	reply, err := w.conn.AskInstance(w.t.Context(), "g", "a", verb, nil, []byte("{}"), time.Second)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s, %s %d/%d", reply.Answer, reply.State, reply.Running, reply.Slots)
+}
