@@ -20,16 +20,22 @@ const (
 	MaxLastRuns  = 100
 )
 
-// RunFilter selects runs. Each field that is set must hold; the zero filter is all.
+// RunFilter selects runs, each by its newest attempt as a whole. Each field that is set
+// must hold; the zero filter is all.
 type RunFilter struct {
 	Jobs     []job.Name
-	Group    string   // executor group
-	Groups   []string // one of these executor groups; nil is any
-	Statuses []job.Status
+	Group    string       // executor group
+	Groups   []string     // one of these executor groups; nil is any
+	Statuses []job.Status // of [Run.RunStatus]; with AllAttempts, of Run.Status
 	Causes   []job.Cause
 	Instance string
 	Version  int
 	From, To time.Time // fire time in [From, To)
+	Parent   job.RunID // runs that run after this one
+	// AllAttempts selects each attempt of a run, instead of the newest only.
+	AllAttempts bool
+	// MinAttempt selects attempts from this one on: with 2, runs that were tried again.
+	MinAttempt int
 
 	Limit  int    // of Runs: from 1 to MaxRuns; defaults to DefaultRuns
 	Cursor string // of Runs: where the page before ended
@@ -65,10 +71,17 @@ func (f *RunFilter) Validate() error {
 	switch {
 	case f.Version < 0:
 		return invalid("version", "must not be negative")
+	case f.MinAttempt < 0:
+		return invalid("min_attempt", "must not be negative")
 	case !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From):
 		return invalid("to", "must not lie before from")
 	case f.Limit < 0 || f.Limit > MaxRuns:
 		return invalid("limit", "must be from 1 to %d", MaxRuns)
+	}
+	if f.Parent != "" {
+		if _, err := job.ParseRunID(string(f.Parent)); err != nil {
+			return invalid("parent", "must be a run id")
+		}
 	}
 	if f.Cursor != "" {
 		if _, err := ParseCursor(f.Cursor); err != nil {
@@ -107,10 +120,11 @@ func ParseCursor(s string) (Cursor, error) {
 	return Cursor{RunID: job.RunID(id), Attempt: attempt}, nil
 }
 
-// LineFilter selects lines of one attempt's log.
+// LineFilter selects lines of the log of one attempt, or of one piece of it.
 type LineFilter struct {
 	RunID   job.RunID
 	Attempt int
+	Piece   Piece
 	FromSeq int64    // inclusive; 0 is the beginning
 	ToSeq   int64    // inclusive; 0 is the end
 	Levels  []string // empty is all
@@ -126,6 +140,8 @@ func (f *LineFilter) Validate() error {
 	switch {
 	case f.Attempt < 1 || f.Attempt > math.MaxInt32:
 		return invalid("attempt", "must be 1 or more")
+	case f.Piece.check() != nil:
+		return f.Piece.check()
 	case f.FromSeq < 0:
 		return invalid("from_seq", "must not be negative")
 	case f.ToSeq < 0 || f.ToSeq != 0 && f.ToSeq < f.FromSeq:

@@ -7,15 +7,25 @@ import (
 	"carillon/job"
 )
 
-// Run is one row of history: one attempt of a run, or several fires with one fate.
-// Instants have millisecond precision and are zero while they have not come.
+// Run is one row of history: one attempt of a run, one piece of such an attempt, or
+// several fires with one fate. Instants have millisecond precision and are zero while
+// they have not come.
 type Run struct {
-	RunID   job.RunID  `json:"run_id"`
-	Job     job.Name   `json:"job"`
-	Version int        `json:"version"`
-	Attempt int        `json:"attempt"` // counts from 1
-	Status  job.Status `json:"status"`
-	Cause   job.Cause  `json:"cause"`
+	RunID   job.RunID `json:"run_id"`
+	Job     job.Name  `json:"job"`
+	Version int       `json:"version"`
+	Attempt int       `json:"attempt"` // counts from 1
+	// Piece is which part of a run that is done in Total pieces, or the whole.
+	Piece Piece `json:"broadcast_index,omitzero"`
+	Total int   `json:"broadcast_total,omitempty"` // 0 when it is not done in pieces
+	// Status is that of the attempt, or of the piece.
+	Status job.Status `json:"status"`
+	// Retrying says that the attempt has ended but the run has not, as another attempt
+	// follows. It is true until that one, or that there is none after all, is recorded.
+	Retrying bool      `json:"retrying,omitempty"`
+	Cause    job.Cause `json:"cause"`
+	// Parent is the run after which this one runs.
+	Parent job.RunID `json:"parent_run_id,omitempty"`
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
 	CommittedAt time.Time `json:"committed_at,omitzero"` // when its trigger, or the reason against it, became durable
@@ -26,7 +36,7 @@ type Run struct {
 	Delivery int             `json:"delivery,omitempty"`
 	ExitCode *int            `json:"exit_code,omitempty"`
 	Message  string          `json:"message,omitempty"` // why it failed
-	Reason   string          `json:"reason,omitempty"`  // why there was none, or why it was late
+	Reason   string          `json:"reason,omitempty"`  // why there was none, why it was late or what it waits for, why it ended without an executor's word
 	By       string          `json:"by,omitempty"`      // who asked for it
 	Result   json.RawMessage `json:"result,omitempty"`  // only [Store.Run] gives it: it may be long
 	LogLines int             `json:"log_lines,omitempty"`
@@ -38,12 +48,21 @@ type Run struct {
 	ProgressText string    `json:"text,omitempty"`
 }
 
+// RunStatus is the status of the run as r tells it, if r is its newest attempt: queued
+// while that has ended but another is to follow. Filters and counts go by it.
+func (r *Run) RunStatus() job.Status {
+	if r.Retrying {
+		return job.StatusQueued
+	}
+	return r.Status
+}
+
 // Kind says what an update tells, or what happened at a point of a timeline.
 type Kind string
 
 // The kinds of updates and changes.
 const (
-	KindRecorded Kind = "recorded" // a shard decided a fire: pending, queued, skipped or missed
+	KindRecorded Kind = "recorded" // a shard decided: any status but running
 	KindStarted  Kind = "started"  // an instance began the attempt
 	KindProgress Kind = "progress" // how far it has come
 	KindFinished Kind = "finished" // it has ended
@@ -51,11 +70,12 @@ const (
 	KindLate     Kind = "late"     // changes only: another final status, after the first
 )
 
-// Change is one point on a run's timeline.
+// Change is one point on the timeline of a run, or of a piece of it.
 type Change struct {
 	RunID    job.RunID  `json:"run_id"`
 	Job      job.Name   `json:"job"`
 	Attempt  int        `json:"attempt"`
+	Piece    Piece      `json:"broadcast_index,omitzero"`
 	At       time.Time  `json:"at"`
 	Kind     Kind       `json:"kind"`
 	Status   job.Status `json:"status,omitempty"` // that the run had from then on; of a late change, the one that came too late
@@ -65,12 +85,13 @@ type Change struct {
 	Detail   string     `json:"detail,omitempty"` // reason, message, progress text, or why this instance and no other
 }
 
-// Line is one line of an attempt's log, without its end.
+// Line is one line of the log of an attempt, or of a piece of it, without its end.
 type Line struct {
 	RunID   job.RunID `json:"run_id"`
 	Job     job.Name  `json:"job"`
 	Attempt int       `json:"attempt"`
-	Seq     int64     `json:"seq"` // counts from 1 within the attempt
+	Piece   Piece     `json:"broadcast_index,omitzero"`
+	Seq     int64     `json:"seq"` // counts from 1 within the attempt or the piece
 	At      time.Time `json:"at"`
 	Level   string    `json:"level"`  // debug, info, warn or error
 	Output  string    `json:"output"` // stdout, stderr, log or system
@@ -79,7 +100,7 @@ type Line struct {
 
 // Validate returns an *InvalidError when a store cannot hold l.
 func (l *Line) Validate() error {
-	if err := checkIdentity(l.RunID, l.Job, l.Attempt); err != nil {
+	if err := checkIdentity(l.RunID, l.Job, l.Attempt, l.Piece); err != nil {
 		return err
 	}
 	switch {

@@ -17,25 +17,29 @@ type Store interface {
 	// nothing. When an update is not valid, none is written.
 	WriteRuns(ctx context.Context, token string, updates []Update) error
 	// WriteLines adds log lines, all or none. Of two lines with one (run_id, attempt,
-	// seq) the first written stays.
+	// piece, seq) the first written stays.
 	WriteLines(ctx context.Context, token string, lines []Line) error
 
-	// Run returns all attempts of a run, the newest first, or job.ErrNotFound.
+	// Run returns all attempts of a run, the newest first and each as a whole, or
+	// job.ErrNotFound.
 	Run(ctx context.Context, id job.RunID) ([]Run, error)
+	// Pieces returns pieces of a run, none of one that is unknown.
+	Pieces(ctx context.Context, filter PieceFilter) (PiecePage, error)
 	// Runs returns a page of the runs that match, the newest fire first. Cursors hold
 	// at any depth, and while runs are written and trimmed.
 	Runs(ctx context.Context, filter RunFilter) (RunPage, error)
-	// Changes returns the timeline of all attempts of a run, the oldest first, or
-	// job.ErrNotFound. Of the progress it has one change in ten seconds at most.
-	Changes(ctx context.Context, id job.RunID) ([]Change, error)
+	// Changes returns the timeline of all attempts of a run as a whole, or of one of its
+	// pieces, the oldest first, or job.ErrNotFound. Of the progress it has one change in
+	// ten seconds at most.
+	Changes(ctx context.Context, id job.RunID, piece Piece) ([]Change, error)
 	// Lines returns lines in the order of their seq. It returns none for an attempt
 	// that is unknown.
 	Lines(ctx context.Context, filter LineFilter) ([]Line, error)
-	// Counts returns how many fires the runs that match stand for, by status: a row
-	// counts as its Count. Limit and Cursor are ignored.
+	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
+	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
-	// LastRuns returns the newest n runs of each job, the newest first. Jobs without
-	// runs are absent. n is from 1 to MaxLastRuns.
+	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
+	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)

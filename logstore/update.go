@@ -17,12 +17,15 @@ type Update struct {
 	RunID   job.RunID
 	Job     job.Name
 	Version int
-	Attempt int // 1 for recorded
-	Cause   job.Cause
+	Attempt int
+	// Piece is what it is about. Of a run that is done in pieces, Total is how many.
+	Piece Piece
+	Total int
+	Cause job.Cause
 	// At is when the record or the event was made.
 	At time.Time
-	// Status is pending, queued, skipped or missed when recorded; final, and neither
-	// skipped nor missed, when finished; else empty.
+	// Status is any but running when recorded; final, and not skipped, when finished;
+	// else empty.
 	Status job.Status
 	// CommittedAt is known to every event; of a record it is At.
 	CommittedAt time.Time
@@ -32,11 +35,13 @@ type Update struct {
 	Reason string
 
 	// Of recorded:
-	By    string
-	Until time.Time
-	Count int // 0 counts as 1
+	By     string
+	Parent job.RunID
+	Until  time.Time
+	Count  int // 0 counts as 1
 
-	// Of started, progress and finished:
+	// Of started, progress and finished. A started update without an instance says that
+	// a piece of the run has begun, and so has the run: the earliest counts.
 	Instance  string
 	Delivery  int
 	StartedAt time.Time
@@ -47,6 +52,7 @@ type Update struct {
 
 	// Of finished:
 	FinishedAt time.Time // defaults to At
+	Retry      bool      // another attempt follows, unless a record says otherwise
 	ExitCode   *int
 	Message    string
 	Result     json.RawMessage
@@ -58,7 +64,7 @@ type Update struct {
 // have belongs here.
 func (u *Update) Plain() bool {
 	return u.Kind == KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
-		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1
+		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Total == 0
 }
 
 // maxWord bounds texts that are names, in bytes.
@@ -66,12 +72,14 @@ const maxWord = 256
 
 // Validate returns an *InvalidError when a store cannot hold u.
 func (u *Update) Validate() error {
-	if err := checkIdentity(u.RunID, u.Job, u.Attempt); err != nil {
+	if err := checkIdentity(u.RunID, u.Job, u.Attempt, u.Piece); err != nil {
 		return err
 	}
 	switch {
 	case u.At.IsZero():
 		return invalid("at", "is missing")
+	case u.Total < 0 || u.Total > MaxPieces || u.Piece != Whole && u.Piece.Index() >= u.Total:
+		return invalid("broadcast_total", "must be above broadcast_index, and at most %d", MaxPieces)
 	case !slices.Contains(job.Causes, u.Cause):
 		return invalid("cause", "%q must be one of %v", u.Cause, job.Causes)
 	case len(u.Instance) > maxWord:
@@ -82,6 +90,10 @@ func (u *Update) Validate() error {
 		return invalid("percent", "must be a number from 0 to 100")
 	case len(u.Result) > 0 && !json.Valid(u.Result):
 		return invalid("result", "must be JSON")
+	case u.Parent != "":
+		if _, err := job.ParseRunID(string(u.Parent)); err != nil {
+			return invalid("parent_run_id", "must be a run id")
+		}
 	}
 	return u.checkStatus()
 }
@@ -90,12 +102,12 @@ func (u *Update) checkStatus() error {
 	switch u.Kind {
 	case KindHeld, KindStarted, KindProgress:
 	case KindRecorded:
-		if !slices.Contains(recordedStatuses, u.Status) {
-			return invalid("status", "%q must be one of %v in a record", u.Status, recordedStatuses)
+		if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
+			return invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
 		}
 	case KindFinished:
-		if !u.Status.Executed() {
-			return invalid("status", "%q must be succeeded, failed, timed_out, cancelled or lost of a finished run", u.Status)
+		if !u.Status.Executed() && u.Status != job.StatusMissed {
+			return invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed of a finished run", u.Status)
 		}
 	case KindLate:
 		fallthrough
@@ -105,9 +117,7 @@ func (u *Update) checkStatus() error {
 	return nil
 }
 
-var recordedStatuses = []job.Status{job.StatusPending, job.StatusQueued, job.StatusSkipped, job.StatusMissed}
-
-func checkIdentity(id job.RunID, name job.Name, attempt int) error {
+func checkIdentity(id job.RunID, name job.Name, attempt int, piece Piece) error {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return err
 	}
@@ -117,7 +127,7 @@ func checkIdentity(id job.RunID, name job.Name, attempt int) error {
 	if attempt < 1 || attempt > math.MaxInt32 {
 		return invalid("attempt", "must be 1 or more")
 	}
-	return nil
+	return piece.check()
 }
 
 func invalid(field, format string, args ...any) error {

@@ -360,7 +360,7 @@ type LogEnd struct {
 	// Missing Lines that the run printed but that could not be found
 	Missing int64 `json:"missing"`
 
-	// Run One attempt of a run, or several fires with one fate.
+	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 	Run Run `json:"run"`
 }
 
@@ -509,7 +509,7 @@ type PutJobResultResult string
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
 
-// Run One attempt of a run, or several fires with one fate.
+// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 type Run = logstore.Run
 
 // RunAccepted defines model for RunAccepted.

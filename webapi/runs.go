@@ -38,7 +38,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	if err != nil {
 		return nil, err
 	}
-	changes, err := h.store.Changes(ctx, attempts[0].RunID)
+	changes, err := h.store.Changes(ctx, attempts[0].RunID, logstore.Whole)
 	if err != nil {
 		return nil, storeError(err)
 	}

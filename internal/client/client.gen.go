@@ -360,7 +360,7 @@ type LogEnd struct {
 	// Missing Lines that the run printed but that could not be found
 	Missing int64 `json:"missing"`
 
-	// Run One attempt of a run, or several fires with one fate.
+	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 	Run Run `json:"run"`
 }
 
@@ -509,7 +509,7 @@ type PutJobResultResult string
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
 
-// Run One attempt of a run, or several fires with one fate.
+// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 type Run = logstore.Run
 
 // RunAccepted defines model for RunAccepted.
@@ -1357,8 +1357,9 @@ type ClientInterface interface {
 	//
 	// A run that is `running` on an instance whose heartbeat has ceased is shown as
 	// `pending`, with the reason, though `status` selects it as `running`.
-	// One row an attempt; several fires with one fate (`count` above 1) are one
-	// row. A filter given more than once means any of its values.
+	// A run is one row, its newest attempt as a whole: one that waits for another
+	// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
+	// fate (`count` above 1) are one row. A filter given more than once means any of its values.
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2173,8 +2174,9 @@ func (c *Client) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRe
 //
 // A run that is `running` on an instance whose heartbeat has ceased is shown as
 // `pending`, with the reason, though `status` selects it as `running`.
-// One row an attempt; several fires with one fate (`count` above 1) are one
-// row. A filter given more than once means any of its values.
+// A run is one row, its newest attempt as a whole: one that waits for another
+// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
+// fate (`count` above 1) are one row. A filter given more than once means any of its values.
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5613,8 +5615,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// A run that is `running` on an instance whose heartbeat has ceased is shown as
 	// `pending`, with the reason, though `status` selects it as `running`.
-	// One row an attempt; several fires with one fate (`count` above 1) are one
-	// row. A filter given more than once means any of its values.
+	// A run is one row, its newest attempt as a whole: one that waits for another
+	// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
+	// fate (`count` above 1) are one row. A filter given more than once means any of its values.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8663,8 +8666,9 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, b
 //
 // A run that is `running` on an instance whose heartbeat has ceased is shown as
 // `pending`, with the reason, though `status` selects it as `running`.
-// One row an attempt; several fires with one fate (`count` above 1) are one
-// row. A filter given more than once means any of its values.
+// A run is one row, its newest attempt as a whole: one that waits for another
+// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
+// fate (`count` above 1) are one row. A filter given more than once means any of its values.
 //
 // Returns a wrapper object for the known response body format(s).
 //

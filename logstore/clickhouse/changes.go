@@ -13,12 +13,15 @@ import (
 
 // Changes implements [logstore.Store]. What a run's own row tells is not kept again
 // as an event.
-func (s *Store) Changes(ctx context.Context, id job.RunID) ([]logstore.Change, error) {
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
+	}
+	if piece != logstore.Whole {
+		return nil, fmt.Errorf("%w: piece %d of run %s", job.ErrNotFound, piece.Index(), id)
 	}
 	runs, events, err := s.run(ctx, id)
 	if err != nil {

@@ -21,6 +21,13 @@
 // time, which ingest's lease sees to. Lines are not looked for: of two with one
 // number the first written is shown, and the other goes when parts are merged.
 //
+// # What it does not do yet
+//
+// It keeps the first end of an attempt, be it an event's or a record's, and does not
+// know Retrying, parents and pieces: lists have a row for each attempt, and updates
+// of pieces are not kept, though their lines are. logstoretest.RunAttempts says what
+// is to be done.
+//
 // # Schema
 //
 // Migrations are numbered templates, for one server or for a cluster of replicas and

@@ -33,6 +33,11 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
 	return runs, nil
 }
 
+// Pieces implements [logstore.Store]. There are none yet: see the package's comment.
+func (s *Store) Pieces(_ context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
+	return logstore.PiecePage{}, filter.Validate()
+}
+
 // run returns all attempts of a run, and their events.
 func (s *Store) run(ctx context.Context, id job.RunID) ([]logstore.Run, []event, error) {
 	// Events first: an attempt that ends meanwhile is then seen with its end.

@@ -21,6 +21,7 @@ func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.
 			return fmt.Errorf("update %d: %w", i, err)
 		}
 	}
+	updates = slices.DeleteFunc(slices.Clone(updates), func(u logstore.Update) bool { return u.Piece != logstore.Whole })
 	if len(updates) == 0 {
 		return nil
 	}
@@ -132,12 +133,12 @@ func committedAt(u *logstore.Update) int64 {
 	return millis(u.At)
 }
 
-// endedAt is 0 for what was not executed.
+// endedAt is 0 for an update that is no end.
 func endedAt(u *logstore.Update) int64 {
 	switch {
-	case u.Kind != logstore.KindFinished:
+	case statusAfter(u) < firstFinal:
 		return 0
-	case u.FinishedAt.IsZero():
+	case u.Kind == logstore.KindRecorded || u.FinishedAt.IsZero():
 		return millis(u.At)
 	}
 	return millis(u.FinishedAt)

@@ -15,7 +15,8 @@ type batch struct {
 	updates  []logstore.Update
 	lines    []logstore.Line
 	refused  []error
-	pressing bool // some of it is more than announcements of runs
+	begun    map[attempt]int // where updates say that a run has begun since a piece has
+	pressing bool            // some of it is more than announcements of runs
 }
 
 func (b *batch) write(ctx context.Context, store logstore.Store, token string) error {
@@ -51,8 +52,8 @@ func decodeRecord(b *batch, m *message) {
 	b.updates = slices.Grow(b.updates, lines)
 	err = r.Each(func(d bus.Decided) {
 		b.update(logstore.Update{
-			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: 1, Cause: d.Cause, At: r.At,
-			Status: d.Status, Reason: d.Reason, By: d.By, Until: d.Until, Count: d.Count,
+			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
+			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,
 		})
 	})
 	if err != nil {
@@ -83,9 +84,40 @@ func decodeEvent(b *batch, m *message, shards int) {
 		u.Kind, u.Progress, u.ProgressText = logstore.KindProgress, e.Percent, e.Text
 	case bus.EventFinished:
 		u.Kind, u.Status, u.FinishedAt = logstore.KindFinished, e.Status, e.FinishedAt
-		u.ExitCode, u.Message, u.Result, u.LogLines = e.ExitCode, e.Message, e.Result, e.LogLines
+		u.ExitCode, u.Message, u.Result, u.LogLines, u.Retry = e.ExitCode, e.Message, e.Result, e.LogLines, e.Retry
+	}
+	if e.Total > 0 {
+		u.Piece, u.Total = logstore.PieceAt(e.Index), e.Total
+		b.begin(&u)
 	}
 	b.update(u)
+}
+
+// begin says of an attempt as a whole what follows from one of its pieces: that it has
+// begun. One update says so for all pieces of a batch.
+func (b *batch) begin(piece *logstore.Update) {
+	if piece.StartedAt.IsZero() {
+		return
+	}
+	key := attempt{piece.RunID, piece.Attempt}
+	if i, ok := b.begun[key]; ok {
+		if whole := &b.updates[i]; piece.StartedAt.Before(whole.StartedAt) {
+			whole.At, whole.StartedAt = piece.StartedAt, piece.StartedAt
+		}
+		return
+	}
+	whole := logstore.Update{
+		Kind: logstore.KindStarted, RunID: piece.RunID, Job: piece.Job, Version: piece.Version, Attempt: piece.Attempt, Total: piece.Total,
+		Cause: piece.Cause, At: piece.StartedAt, CommittedAt: piece.CommittedAt, StartedAt: piece.StartedAt,
+	}
+	if whole.Validate() != nil {
+		return // nor is the piece's valid, which tells why
+	}
+	if b.begun == nil {
+		b.begun = map[attempt]int{}
+	}
+	b.begun[key] = len(b.updates)
+	b.updates = append(b.updates, whole)
 }
 
 func decodeLog(b *batch, m *message) {
@@ -99,6 +131,9 @@ func decodeLog(b *batch, m *message) {
 		line := logstore.Line{
 			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Seq: in.Seq, At: in.At,
 			Level: string(in.Level), Output: string(in.Output), Text: in.Text,
+		}
+		if l.Total > 0 {
+			line.Piece = logstore.PieceAt(l.Index)
 		}
 		if err := line.Validate(); err != nil {
 			b.refused = append(b.refused, err)

@@ -63,7 +63,7 @@ func pagesAtDepth(t *testing.T, s logstore.Store) {
 	}
 	w.runs(t, updates...)
 	for _, limit := range []int{1, 70, 1000} {
-		filter := logstore.RunFilter{Limit: limit}
+		filter := logstore.RunFilter{Limit: limit, AllAttempts: true}
 		if limit == 1 {
 			filter.To = epoch.Add(3 * time.Second)
 		}
@@ -77,7 +77,7 @@ func pagesAtDepth(t *testing.T, s logstore.Store) {
 		}
 		wantNewestFirst(t, got)
 	}
-	got := walk(t, s, logstore.RunFilter{Jobs: []job.Name{"billing/job-3", "billing/job-4"}, Limit: 60}, nil)
+	got := walk(t, s, logstore.RunFilter{Jobs: []job.Name{"billing/job-3", "billing/job-4"}, Limit: 60, AllAttempts: true}, nil)
 	if len(got) != ofTwoJobs {
 		t.Errorf("pages of two jobs hold %d runs; want %d", len(got), ofTwoJobs)
 	}
@@ -218,6 +218,8 @@ func invalidFilters(t *testing.T, s logstore.Store) {
 	refuse("limit", logstore.RunFilter{Limit: -1})
 	refuse("limit", logstore.RunFilter{Limit: logstore.MaxRuns + 1})
 	refuse("version", logstore.RunFilter{Version: -1})
+	refuse("min_attempt", logstore.RunFilter{MinAttempt: -1})
+	refuse("parent", logstore.RunFilter{Parent: "1234"})
 	refuse("cursor", logstore.RunFilter{Cursor: "next"})
 	_, err := s.Counts(t.Context(), logstore.RunFilter{Group: "A B"})
 	wantInvalid(t, err, "group")

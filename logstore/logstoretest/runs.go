@@ -183,6 +183,7 @@ func severalFires(t *testing.T, s logstore.Store) {
 	write(t, s, missed, missed)
 	want := r.row(job.StatusMissed)
 	want.Count, want.Until, want.Reason = 12, epoch.Add(11*time.Minute), "noticed 2h late"
+	want.FinishedAt = missed.At
 	wantRun(t, s, want)
 	wantTimeline(t, s, r, "1: +5ms recorded missed: noticed 2h late")
 }
@@ -251,7 +252,7 @@ func attempts(t *testing.T, s logstore.Store) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("attempts differ (-want +got):\n%s", diff)
 	}
-	if got := len(list(t, s, logstore.RunFilter{}).Runs); got != 3 {
+	if got := len(list(t, s, logstore.RunFilter{AllAttempts: true}).Runs); got != 3 {
 		t.Errorf("the list has %d rows; want one for each of 3 attempts", got)
 	}
 }
@@ -288,6 +289,10 @@ func invalidUpdates(t *testing.T, s logstore.Store) {
 	refuse("kind", func(u *logstore.Update) { u.Kind = "ended" })
 	refuse("status", func(u *logstore.Update) { u.Status = job.StatusSkipped })
 	refuse("status", func(u *logstore.Update) { u.Status = "dead" })
+	refuse("status", func(u *logstore.Update) { u.Kind, u.Status = logstore.KindRecorded, job.StatusRunning })
+	refuse("broadcast_index", func(u *logstore.Update) { u.Piece = -1 })
+	refuse("broadcast_total", func(u *logstore.Update) { u.Piece = 1 })
+	refuse("parent_run_id", func(u *logstore.Update) { u.Parent = "1234" })
 	refuse("cause", func(u *logstore.Update) { u.Cause = "whim" })
 	refuse("at", func(u *logstore.Update) { u.At = time.Time{} })
 	refuse("result", func(u *logstore.Update) { u.Result = json.RawMessage("{") })
@@ -305,7 +310,7 @@ func unknownRun(t *testing.T, s logstore.Store) {
 	if _, err := s.Run(t.Context(), id); !errors.Is(err, job.ErrNotFound) {
 		t.Errorf("Run returns %v; want job.ErrNotFound", err)
 	}
-	if _, err := s.Changes(t.Context(), id); !errors.Is(err, job.ErrNotFound) {
+	if _, err := s.Changes(t.Context(), id, logstore.Whole); !errors.Is(err, job.ErrNotFound) {
 		t.Errorf("Changes returns %v; want job.ErrNotFound", err)
 	}
 	lines, err := s.Lines(t.Context(), logstore.LineFilter{RunID: id, Attempt: 1})
@@ -314,6 +319,6 @@ func unknownRun(t *testing.T, s logstore.Store) {
 	}
 	_, err = s.Run(t.Context(), "nonsense")
 	wantInvalid(t, err, "run_id")
-	_, err = s.Changes(t.Context(), "nonsense")
+	_, err = s.Changes(t.Context(), "nonsense", logstore.Whole)
 	wantInvalid(t, err, "run_id")
 }

@@ -9,10 +9,7 @@ import (
 // Run shows that the stores that open returns keep the contract of
 // [logstore.Store]. open returns an empty store and closes it when its test ends.
 func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, logstore.Store)
-	}{
+	each(t, open, []test{
 		{"a run goes from its record to its end", runGoesFromRecordToEnd},
 		{"records and events may come in any order", anyOrder},
 		{"repeats change nothing", repeatsChangeNothing},
@@ -48,7 +45,39 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"trim deletes what is older and nothing else", trim},
 		{"stats tell the oldest run", stats},
 		{"writers and readers work side by side", sideBySide},
-	} {
+	})
+}
+
+// RunAttempts shows the same of runs that are tried again, have parents, are done in
+// pieces, or end by a record.
+func RunAttempts(t *testing.T, open func(t *testing.T) logstore.Store) {
+	each(t, open, []test{
+		{"a run that is tried again goes on", triedAgain},
+		{"pages hold each run once, whatever its attempts", pagesOfRuns},
+		{"attempts may come in any order", attemptsInAnyOrder},
+		{"a record may say that there is no further attempt", noFurtherAttempt},
+		{"the end in a record counts before that of an event", recordCountsFirst},
+		{"a run may end in the queue", endsInTheQueue},
+		{"a run may be queued first", queuedFirst},
+		{"an executor may say that a run was missed", missedByItsExecutor},
+		{"children are found by their parent", parents},
+
+		{"a run in pieces is one run", broadcast},
+		{"a further attempt may have some of the pieces", piecesTriedAgain},
+		{"pieces come in pages", manyPieces},
+		{"a piece has a timeline of its own", pieceTimeline},
+		{"a piece has a log of its own", pieceLines},
+		{"trim deletes the pieces of a run", trimPieces},
+	})
+}
+
+type test struct {
+	name string
+	run  func(*testing.T, logstore.Store)
+}
+
+func each(t *testing.T, open func(t *testing.T) logstore.Store, tests []test) {
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
 }

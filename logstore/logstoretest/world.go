@@ -133,7 +133,7 @@ func wantRun(t *testing.T, s logstore.Store, want ...logstore.Run) {
 // what, and by whom.
 func timeline(t *testing.T, s logstore.Store, r run) []string {
 	t.Helper()
-	changes, err := s.Changes(t.Context(), r.id())
+	changes, err := s.Changes(t.Context(), r.id(), logstore.Whole)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +17,7 @@ import (
 type change struct {
 	id       []byte
 	attempt  int
+	piece    logstore.Piece
 	kind     logstore.Kind
 	slot     int64
 	at       int64
@@ -28,16 +28,16 @@ type change struct {
 	detail   string
 }
 
-var insertChanges = newBulk("INSERT INTO changes (run_id, attempt, kind, slot, at, status, instance, delivery, percent, detail)", 10, "ON CONFLICT DO NOTHING")
+var insertChanges = newBulk("INSERT INTO changes (run_id, attempt, piece, kind, slot, at, status, instance, delivery, percent, detail)", 11, "ON CONFLICT DO NOTHING")
 
 func (c *change) values(args []any) []any {
-	return append(args, c.id, int64(c.attempt), kindCodes[c.kind], c.slot, c.at, c.status, c.instance, int64(c.delivery), c.percent, c.detail)
+	return append(args, c.id, int64(c.attempt), int64(c.piece), kindCodes[c.kind], c.slot, c.at, c.status, c.instance, int64(c.delivery), c.percent, c.detail)
 }
 
 // change returns the change that r makes, if it is one to be stored.
 func (r *row) change() (change, bool) {
 	switch {
-	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted, r.Kind == logstore.KindProgress:
+	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted && r.Instance != "", r.Kind == logstore.KindProgress:
 		return changeOf(r, r.Kind), true
 	case r.Kind == logstore.KindRecorded && r.Status == job.StatusQueued:
 		return changeOf(r, r.Kind), true
@@ -46,7 +46,7 @@ func (r *row) change() (change, bool) {
 }
 
 func changeOf(r *row, kind logstore.Kind) change {
-	c := change{id: r.id, attempt: r.Attempt, kind: kind, at: r.At.UnixMilli(), status: r.status, instance: r.Instance, delivery: r.Delivery}
+	c := change{id: r.id, attempt: r.Attempt, piece: r.Piece, kind: kind, at: r.At.UnixMilli(), status: r.status, instance: r.Instance, delivery: r.Delivery}
 	switch kind {
 	case logstore.KindRecorded:
 		c.slot, c.detail, c.instance, c.delivery = r.status, r.Reason, "", 0
@@ -69,20 +69,29 @@ func changeOf(r *row, kind logstore.Kind) change {
 }
 
 // Changes implements [logstore.Store].
-func (s *Store) Changes(ctx context.Context, id job.RunID) ([]logstore.Change, error) {
-	runs, err := s.Run(ctx, id)
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
+	if _, err := job.ParseRunID(string(id)); err != nil {
+		return nil, err
+	}
+	var entries []entry
+	var err error
+	if piece == logstore.Whole {
+		entries, err = s.whole(ctx, id)
+	} else {
+		entries, err = s.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", packID(id), int(piece))
+	}
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.reads.QueryContext(ctx,
-		"SELECT attempt, kind, at, status, instance, delivery, percent, detail FROM changes WHERE run_id = ?", packID(id))
+		"SELECT attempt, kind, at, status, instance, delivery, percent, detail FROM changes WHERE run_id = ? AND piece = ?", packID(id), int(piece))
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
 	defer func() { _ = rows.Close() }()
 	var all []logstore.Change
 	for rows.Next() {
-		c := logstore.Change{RunID: id, Job: runs[0].Job}
+		c := logstore.Change{RunID: id, Job: entries[0].Job, Piece: piece}
 		var kind, at, status int64
 		if err := rows.Scan(&c.Attempt, &kind, &at, &status, &c.Instance, &c.Delivery, &c.Progress, &c.Detail); err != nil {
 			return nil, fmt.Errorf("read changes of run %s: %w", id, err)
@@ -93,8 +102,8 @@ func (s *Store) Changes(ctx context.Context, id job.RunID) ([]logstore.Change, e
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
-	for i := range runs {
-		all = append(all, derive(&runs[i], all)...)
+	for i := range entries {
+		all = append(all, entries[i].changes(all)...)
 	}
 	slices.SortStableFunc(all, func(a, b logstore.Change) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
@@ -102,43 +111,36 @@ func (s *Store) Changes(ctx context.Context, id job.RunID) ([]logstore.Change, e
 	return all, nil
 }
 
-// derive returns the points of r's timeline that follow from r, without those that
+// changes returns the points of the timeline that follow from e, without those that
 // are stored.
-func derive(r *logstore.Run, stored []logstore.Change) []logstore.Change {
+func (e *entry) changes(stored []logstore.Change) []logstore.Change {
 	var derived []logstore.Change
 	add := func(at time.Time, c logstore.Change) {
 		if !at.IsZero() {
-			c.RunID, c.Job, c.Attempt, c.At = r.RunID, r.Job, r.Attempt, at
+			c.RunID, c.Job, c.Attempt, c.Piece, c.At = e.RunID, e.Job, e.Attempt, e.Piece, at
 			derived = append(derived, c)
 		}
 	}
-	recorded := job.StatusPending
-	if r.Status == job.StatusSkipped || r.Status == job.StatusMissed {
-		recorded = r.Status
+	committedAt, ruledAt := e.CommittedAt, instant(e.ruledAt)
+	if e.ruled == 0 || committedAt.Before(ruledAt) {
+		pending := logstore.Change{Kind: logstore.KindRecorded, Status: job.StatusPending}
+		if e.reasonOf == statusCodes[job.StatusPending] {
+			pending.Detail = e.reason
+		}
+		add(committedAt, pending)
 	}
-	add(r.CommittedAt, logstore.Change{Kind: logstore.KindRecorded, Status: recorded, Detail: r.Reason})
+	add(ruledAt, logstore.Change{Kind: logstore.KindRecorded, Status: statusOf[e.ruled], Detail: e.endedByReason})
 	if !slices.ContainsFunc(stored, func(c logstore.Change) bool {
-		return c.Kind == logstore.KindStarted && c.Attempt == r.Attempt && c.Delivery == r.Delivery
+		return c.Kind == logstore.KindStarted && c.Attempt == e.Attempt && c.Delivery == e.Delivery
 	}) {
-		add(r.StartedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: r.Instance, Delivery: r.Delivery})
+		add(e.StartedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: e.Instance, Delivery: e.Delivery})
 	}
-	if r.Status.Executed() {
-		add(r.FinishedAt, logstore.Change{Kind: logstore.KindFinished, Status: r.Status, Instance: r.Instance, Delivery: r.Delivery, Detail: r.Message})
+	if e.reported != 0 {
+		end := logstore.Change{Kind: logstore.KindFinished, Status: statusOf[e.reported], Instance: e.Instance, Delivery: e.Delivery, Detail: e.Message}
+		if e.ruled != 0 && e.ruled != e.reported {
+			end.Kind = logstore.KindLate
+		}
+		add(instant(e.reportedAt), end)
 	}
 	return derived
-}
-
-// scanID reads a run id.
-type scanID job.RunID
-
-var _ sql.Scanner = (*scanID)(nil)
-
-// Scan implements [sql.Scanner].
-func (id *scanID) Scan(value any) error {
-	b, ok := value.([]byte)
-	if !ok {
-		return fmt.Errorf("a run id is stored as %T", value)
-	}
-	*id = scanID(unpackID(b))
-	return nil
 }

@@ -10,6 +10,7 @@
 //
 //	runs        (run_id, attempt) is the primary key and, as the id begins with the
 //	            fire time, also the order of time
+//	pieces      the same for the pieces of attempts, by (run_id, piece, attempt)
 //	changes     points of timelines that do not follow from the run's row
 //	log_chunks  up to 256 consecutive lines of one attempt in one compressed row
 //	jobs        names of jobs, as numbers in the other tables

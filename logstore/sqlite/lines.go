@@ -10,7 +10,7 @@ import (
 	"carillon/logstore"
 )
 
-var insertChunks = newBulk("INSERT INTO log_chunks (run_id, attempt, first_seq, last_seq, job, data)", 6, "ON CONFLICT DO NOTHING")
+var insertChunks = newBulk("INSERT INTO log_chunks (run_id, attempt, piece, first_seq, last_seq, job, data)", 7, "ON CONFLICT DO NOTHING")
 
 // WriteLines implements [logstore.Store]. It has no need of the token.
 func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line) error {
@@ -58,17 +58,17 @@ func cut(lines []logstore.Line) []chunk {
 }
 
 func compareLines(a, b logstore.Line) int {
-	return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Seq, b.Seq))
+	return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Piece, b.Piece), cmp.Compare(a.Seq, b.Seq))
 }
 
 func follows(a, b *logstore.Line) bool {
-	return b.RunID == a.RunID && b.Attempt == a.Attempt && b.Seq == a.Seq+1
+	return b.RunID == a.RunID && b.Attempt == a.Attempt && b.Piece == a.Piece && b.Seq == a.Seq+1
 }
 
 func (w *writer) writeChunks(ctx context.Context, chunks []chunk) error {
 	return w.insert(ctx, insertChunks, len(chunks), func(args []any, i int) []any {
 		c := &chunks[i]
-		return append(args, packID(c.first.RunID), int64(c.first.Attempt), c.first.Seq, c.last.Seq, w.job(c.first.Job), c.data)
+		return append(args, packID(c.first.RunID), int64(c.first.Attempt), int64(c.first.Piece), c.first.Seq, c.last.Seq, w.job(c.first.Job), c.data)
 	}, nil)
 }
 
@@ -84,8 +84,8 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 		order = "DESC"
 	}
 	rows, err := s.reads.QueryContext(ctx,
-		"SELECT id, first_seq, last_seq, job, data FROM log_chunks WHERE run_id = ? AND attempt = ? AND first_seq > ? AND first_seq <= ? AND last_seq >= ? ORDER BY first_seq "+order,
-		packID(filter.RunID), filter.Attempt, filter.FromSeq-maxChunkLines, filter.ToSeq, filter.FromSeq)
+		"SELECT id, first_seq, last_seq, job, data FROM log_chunks WHERE run_id = ? AND attempt = ? AND piece = ? AND first_seq > ? AND first_seq <= ? AND last_seq >= ? ORDER BY first_seq "+order,
+		packID(filter.RunID), filter.Attempt, int(filter.Piece), filter.FromSeq-maxChunkLines, filter.ToSeq, filter.FromSeq)
 	if err != nil {
 		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, err)
 	}
@@ -103,7 +103,8 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 			return nil, fmt.Errorf("read log of run %s from line %d: %w", filter.RunID, first, err)
 		}
 		for i := range lines {
-			lines[i].RunID, lines[i].Attempt, lines[i].Job, lines[i].Seq = filter.RunID, filter.Attempt, s.jobs.name(number), first+int64(i)
+			lines[i].RunID, lines[i].Attempt, lines[i].Piece = filter.RunID, filter.Attempt, filter.Piece
+			lines[i].Job, lines[i].Seq = s.jobs.name(number), first+int64(i)
 		}
 		page.add(id, lines)
 	}

@@ -1,67 +1,122 @@
 package sqlite
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// How a column of a run that exists (runs) takes in an update (excluded). Status is
-// ordered by its code; that the first final one stays is in the statements' WHERE. An update speaks when
-// its instance is the one to show: it brings the first final status, or none is
-// known, or it comes from a later delivery of the trigger.
+// How a column of a row that exists (old) takes in an update (excluded). Status is
+// ordered by its code. What an event says of the end and what a record says of it are
+// kept apart, and the first of each stays; that is in the statements' WHERE, too. An
+// update speaks when its instance is the one to show: it brings the first end by an
+// event, or none is known, or it comes from a later delivery of the trigger.
 const (
-	ends   = "(runs.status < 10 AND excluded.status >= 10)"
-	speaks = "(excluded.instance <> '' AND (runs.instance = '' OR " + ends + " OR (runs.status < 10 AND excluded.delivery > runs.delivery)))"
-	newer  = "(excluded.progress_at > runs.progress_at)"
+	ends   = "(old.reported = 0 AND excluded.reported <> 0)"
+	rules  = "(old.ruled = 0 AND excluded.ruled <> 0)"
+	speaks = "(excluded.instance <> '' AND (old.instance = '' OR " + ends + " OR (old.reported = 0 AND excluded.delivery > old.delivery)))"
+	newer  = "(excluded.progress_at > old.progress_at)"
+	// A whole that is done in pieces has no instance, and began when the first piece did.
+	earlier = "(excluded.instance = '' AND old.instance = '' AND excluded.started_at < old.started_at)"
+
+	merged   = "coalesce(nullif(old.ruled, 0), nullif(excluded.ruled, 0), nullif(old.reported, 0), nullif(excluded.reported, 0), max(old.status, excluded.status))"
+	retrying = "(max(old.ruled, excluded.ruled) = 0 AND iif(old.reported <> 0, old.retry, excluded.retry) = 1)"
 )
 
 var mergeColumn = map[string]string{
-	"status":       "max(runs.status, excluded.status)",
-	"committed_at": "iif(runs.committed_at = 0, excluded.committed_at, iif(excluded.committed_at = 0, runs.committed_at, min(runs.committed_at, excluded.committed_at)))",
-	"started_at":   "iif(excluded.started_at <> 0 AND (runs.started_at = 0 OR " + speaks + "), excluded.started_at, runs.started_at)",
+	"status":       merged,
+	"state":        "iif(old.state = 0, 0, iif(" + retrying + ", 1, " + merged + "))",
+	"committed_at": "iif(old.committed_at = 0, excluded.committed_at, iif(excluded.committed_at = 0, old.committed_at, min(old.committed_at, excluded.committed_at)))",
+	"started_at":   "iif(excluded.started_at <> 0 AND (old.started_at = 0 OR " + speaks + " OR " + earlier + "), excluded.started_at, old.started_at)",
 	"finished_at":  choose(ends, "finished_at"),
 	"delivery":     choose(speaks, "delivery"),
 	"log_lines":    choose(ends, "log_lines"),
 	"exit_code":    choose(ends, "exit_code"),
-	"until":        "max(runs.until, excluded.until)",
-	"count":        "max(runs.count, excluded.count)",
-	"progress_at":  "max(runs.progress_at, excluded.progress_at)",
+	"reported":     choose(ends, "reported"),
+	"retry":        choose(ends, "retry"),
+	"ruled":        choose(rules, "ruled"),
+	"ruled_at":     choose(rules, "ruled_at"),
+	"until":        "max(old.until, excluded.until)",
+	"count":        "max(old.count, excluded.count)",
+	"total":        "max(old.total, excluded.total)",
+	"progress_at":  "max(old.progress_at, excluded.progress_at)",
 	"percent":      choose(newer, "percent"),
+	"parent":       "coalesce(old.parent, excluded.parent)",
 	"instance":     choose(speaks, "instance"),
-	"made_by":      choose("runs.made_by = ''", "made_by"),
-	"reason":       choose("runs.reason = ''", "reason"),
+	"made_by":      choose("old.made_by = ''", "made_by"),
+	"reason_of":    "max(old.reason_of, excluded.reason_of)",
+	"reason":       choose("excluded.reason_of > old.reason_of", "reason"),
+	"end_reason":   choose(rules, "end_reason"),
 	"text":         choose(newer, "text"),
 	"message":      choose(ends, "message"),
 	"result":       choose(ends, "result"),
 }
 
+// What is simpler where it is known that the update is no end, or that it is the first
+// end by an event.
+var (
+	mergeOpen = map[string]string{
+		"status": "max(old.status, excluded.status)",
+		"state":  "iif(old.state = 0 OR old.status >= 10, old.state, max(old.status, excluded.status))",
+	}
+	mergeFirstEnd = map[string]string{
+		"status":      "iif(old.ruled = 0, excluded.status, old.ruled)",
+		"state":       "iif(old.state = 0, 0, iif(old.ruled = 0, excluded.status, old.ruled))",
+		"started_at":  "iif(excluded.started_at = 0 OR excluded.instance = '' AND old.started_at <> 0, old.started_at, excluded.started_at)",
+		"finished_at": "excluded.finished_at",
+		"delivery":    "iif(excluded.instance = '', old.delivery, excluded.delivery)",
+		"log_lines":   "excluded.log_lines",
+		"exit_code":   "excluded.exit_code",
+		"reported":    "excluded.reported",
+		"instance":    "iif(excluded.instance = '', old.instance, excluded.instance)",
+	}
+)
+
 func choose(condition, column string) string {
-	return "iif(" + condition + ", excluded." + column + ", runs." + column + ")"
+	return "iif(" + condition + ", excluded." + column + ", old." + column + ")"
 }
 
-// identity are the columns that every update brings and none changes.
-var identity = []string{"run_id", "attempt", "job", "version", "cause", "status", "committed_at"}
+// identity are the columns that every update brings first. Most of them never change.
+var identity = []string{"run_id", "attempt", "job", "version", "cause", "status", "state", "committed_at"}
 
-// upsert returns the statement that merges updates of the given columns into runs,
-// as far as news holds: a row that it does not change is not counted.
-func upsert(news string, columns ...string) *bulk {
-	columns = append(append([]string{}, identity...), columns...)
+// upsert is the statement that merges updates of some columns: into runs, and into
+// pieces, where the piece is one more value at the end.
+type upsert struct{ runs, pieces *bulk }
+
+// newUpsert merges as far as news holds: a row that it does not change is not
+// counted. simpler are ways to merge that news allows.
+func newUpsert(news string, columns []string, simpler map[string]string) upsert {
+	columns = slices.Concat(identity, columns)
 	var set []string
 	for _, column := range columns {
-		if merged, ok := mergeColumn[column]; ok {
-			set = append(set, column+" = "+merged)
+		how, ok := simpler[column]
+		if !ok {
+			how, ok = mergeColumn[column]
+		}
+		if ok {
+			set = append(set, column+" = "+how)
 		}
 	}
-	return newBulk("INSERT INTO runs ("+strings.Join(columns, ", ")+")", len(columns),
-		"ON CONFLICT (run_id, attempt) DO UPDATE SET "+strings.Join(set, ", ")+" WHERE "+news)
+	merge := func(table string, columns, key []string) *bulk {
+		return newBulk("INSERT INTO "+table+" AS old ("+strings.Join(columns, ", ")+")", len(columns),
+			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")+" WHERE "+news)
+	}
+	return upsert{
+		runs:   merge("runs", columns, []string{"run_id", "attempt"}),
+		pieces: merge("pieces", append(slices.Clone(columns), "piece"), []string{"run_id", "piece", "attempt"}),
+	}
 }
 
 // Most updates are a plain record or a plain success. They have statements of their
 // own, as each value that is bound costs about as much as the row's share of the
-// B-tree. Of the other two, a final update changes nothing once the run is final.
+// B-tree. An event's end changes nothing once there was one.
 var (
-	upsertRecorded = upsert("runs.status < excluded.status OR runs.committed_at = 0 OR excluded.committed_at < runs.committed_at")
-	upsertFinished = upsert("runs.status < 10", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance")
-	upsertOther    = upsert("runs.status < 10 OR excluded.status < 10", otherColumns...)
-	otherColumns   = []string{
-		"started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance",
-		"until", "count", "progress_at", "percent", "made_by", "reason", "text", "message", "result",
+	upsertRecorded = newUpsert("old.status < excluded.status OR old.committed_at = 0 OR excluded.committed_at < old.committed_at", nil, mergeOpen)
+	upsertFinished = newUpsert("old.reported = 0", finishedColumns, mergeFirstEnd)
+	upsertOther    = newUpsert("old.reported = 0 OR excluded.reported = 0", slices.Concat(finishedColumns, otherColumns), nil)
+
+	finishedColumns = []string{"reported", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance"}
+	otherColumns    = []string{
+		"retry", "ruled", "ruled_at", "total", "parent",
+		"until", "count", "progress_at", "percent", "made_by", "reason_of", "reason", "end_reason", "text", "message", "result",
 	}
 )

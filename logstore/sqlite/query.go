@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ const maxLegs = 200
 // query is a filter as SQL. A list is merged from legs that each read one index in
 // the order of the list, so that a page costs what it shows, at any depth.
 type query struct {
+	by    string   // the column that counts as a run's status
 	legs  []string // FROM and the condition that its index serves
 	where string   // further conditions, each beginning with AND
 	args  []any    // of where
@@ -23,16 +25,23 @@ type query struct {
 
 // newQuery expects a filter that was validated.
 func newQuery(f logstore.RunFilter, jobs *dictionary) query {
-	var q query
+	q := query{by: "state"}
+	if f.AllAttempts {
+		q.by = "status"
+	}
 	ids, byJob := selectJobs(f, jobs)
 	if byJob && len(ids) == 0 {
 		return query{empty: true}
 	}
 	switch {
+	case f.Parent != "":
+		q.legs = []string{fmt.Sprintf("runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = x'%x'", packID(f.Parent))}
+	case f.MinAttempt > 1:
+		q.legs = []string{"runs INDEXED BY runs_again WHERE attempt > 1"}
 	// Everything but success is rare, unless one asks for it by job and time.
-	case len(f.Statuses) > 0 && !slices.Contains(f.Statuses, job.StatusSucceeded):
+	case !f.AllAttempts && len(f.Statuses) > 0 && !slices.Contains(f.Statuses, job.StatusSucceeded):
 		for _, code := range codesOf(f.Statuses, statusCodes) {
-			q.legs = append(q.legs, "runs INDEXED BY runs_by_status WHERE status <> 10 AND status = "+code)
+			q.legs = append(q.legs, "runs INDEXED BY runs_by_state WHERE state <> 10 AND state <> 0 AND state = "+code)
 		}
 	case byJob && len(ids) <= maxLegs:
 		for _, id := range ids {
@@ -42,11 +51,17 @@ func newQuery(f logstore.RunFilter, jobs *dictionary) query {
 		q.legs = []string{"runs NOT INDEXED WHERE true"}
 	}
 	// The plus keeps the planner from other indexes.
+	if !f.AllAttempts {
+		q.and("+state <> 0")
+	}
+	if f.MinAttempt > 1 {
+		q.and("+attempt >= " + strconv.Itoa(f.MinAttempt))
+	}
 	if byJob {
 		q.and("+job IN (" + join(ids) + ")")
 	}
 	if len(f.Statuses) > 0 {
-		q.and("+status IN (" + strings.Join(codesOf(f.Statuses, statusCodes), ",") + ")")
+		q.and("+" + q.by + " IN (" + strings.Join(codesOf(f.Statuses, statusCodes), ",") + ")")
 	}
 	if len(f.Causes) > 0 {
 		q.and("cause IN (" + strings.Join(codesOf(f.Causes, causeCodes), ",") + ")")
@@ -90,7 +105,7 @@ func (q *query) counts() (string, []any) {
 	parts := make([]string, len(q.legs))
 	var args []any
 	for i, leg := range q.legs {
-		parts[i] = "SELECT status, sum(count) AS fires FROM " + leg + q.where + " GROUP BY status"
+		parts[i] = "SELECT " + q.by + " AS status, sum(count) AS fires FROM " + leg + q.where + " GROUP BY 1"
 		args = append(args, q.args...)
 	}
 	return "SELECT status, sum(fires) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY status", args

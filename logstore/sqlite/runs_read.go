@@ -2,34 +2,56 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 
 	"carillon/job"
 	"carillon/logstore"
 )
 
-const listColumns = "run_id, attempt, job, version, status, cause, committed_at, started_at, finished_at, delivery, log_lines, exit_code, " +
-	"until, count, percent, instance, made_by, reason, text, message"
+// What is read of runs, and of pieces. That another attempt of a piece follows is not
+// true any more once that has begun, or the run has ended.
+const (
+	listColumns  = "run_id, attempt, 0, state, " + otherReads
+	pieceColumns = "run_id, attempt, piece, " + pieceState + ", " + otherReads
+	otherReads   = "job, version, status, cause, committed_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
+		"until, count, total, percent, parent, instance, made_by, reason_of, reason, end_reason, text, message"
+
+	pieceState  = "iif(retry = 1 AND (" + pieceNewest + " <> attempt OR " + wholeEnded + "), status, state)"
+	pieceNewest = "(SELECT max(other.attempt) FROM pieces AS other WHERE other.run_id = pieces.run_id AND other.piece = pieces.piece)"
+	wholeEnded  = "EXISTS (SELECT 1 FROM runs WHERE runs.run_id = pieces.run_id AND runs.attempt >= pieces.attempt AND runs.ruled <> 0)"
+)
 
 // Run implements [logstore.Store].
 func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT "+listColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", packID(id))
+	entries, err := s.whole(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return asRuns(entries), nil
+}
+
+// whole returns all attempts of a run, the newest first.
+func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
+	return s.attempts(ctx, id, "SELECT "+listColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", packID(id))
+}
+
+// attempts reads rows of a run or of a piece, of which there must be one.
+func (s *Store) attempts(ctx context.Context, id job.RunID, query string, args ...any) ([]entry, error) {
+	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
-	runs, err := s.scan(rows, true)
+	entries, err := s.scan(rows, true)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
-	if len(runs) == 0 {
+	if len(entries) == 0 {
 		return nil, fmt.Errorf("%w: run %s", job.ErrNotFound, id)
 	}
-	return runs, nil
+	return entries, nil
 }
 
 // Runs implements [logstore.Store].
@@ -58,10 +80,11 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
-	runs, err := s.scan(rows, false)
+	entries, err := s.scan(rows, false)
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
+	runs := asRuns(entries)
 	if len(runs) > limit {
 		runs = runs[:limit]
 		page.Next = logstore.CursorAt(&runs[limit-1]).String()
@@ -76,29 +99,35 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
-	counts := map[job.Status]int{}
 	q := newQuery(filter, s.jobs)
 	if q.empty {
-		return counts, nil
+		return map[job.Status]int{}, nil
 	}
 	query, args := q.counts()
-	rows, err := s.reads.QueryContext(ctx, query, args...)
+	counts, err := s.count(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs: %w", err)
 	}
+	return counts, nil
+}
+
+// count reads numbers by status.
+func (s *Store) count(ctx context.Context, query string, args ...any) (map[job.Status]int, error) {
+	rows, err := s.reads.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[job.Status]int{}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var status int64
 		var n int
 		if err := rows.Scan(&status, &n); err != nil {
-			return nil, fmt.Errorf("count runs: %w", err)
+			return nil, err
 		}
 		counts[statusOf[status]] = n
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count runs: %w", err)
-	}
-	return counts, nil
+	return counts, rows.Err()
 }
 
 // LastRuns implements [logstore.Store].
@@ -106,7 +135,7 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
-	stmt, err := s.reads.PrepareContext(ctx, "SELECT "+listColumns+" FROM runs INDEXED BY runs_by_job WHERE job = ? ORDER BY run_id DESC, attempt DESC LIMIT ?")
+	stmt, err := s.reads.PrepareContext(ctx, "SELECT "+listColumns+" FROM runs INDEXED BY runs_by_job WHERE job = ? AND state <> 0 ORDER BY run_id DESC, attempt DESC LIMIT ?")
 	if err != nil {
 		return nil, fmt.Errorf("read last runs: %w", err)
 	}
@@ -121,48 +150,13 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 		if err != nil {
 			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
 		}
-		runs, err := s.scan(rows, false)
+		entries, err := s.scan(rows, false)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
 		}
-		if len(runs) > 0 {
-			last[name] = runs
+		if len(entries) > 0 {
+			last[name] = asRuns(entries)
 		}
 	}
 	return last, nil
-}
-
-// scan reads rows of listColumns, with the result after them if so, and closes them.
-func (s *Store) scan(rows *sql.Rows, withResult bool) ([]logstore.Run, error) {
-	defer func() { _ = rows.Close() }()
-	var runs []logstore.Run
-	for rows.Next() {
-		var (
-			r                                             logstore.Run
-			number, status, cause                         int64
-			committedAt, startedAt, finishedAt, untilTime int64
-			exitCode                                      sql.Null[int]
-			result                                        string
-		)
-		into := []any{
-			(*scanID)(&r.RunID), &r.Attempt, &number, &r.Version, &status, &cause, &committedAt, &startedAt, &finishedAt, &r.Delivery, &r.LogLines, &exitCode,
-			&untilTime, &r.Count, &r.Progress, &r.Instance, &r.By, &r.Reason, &r.ProgressText, &r.Message,
-		}
-		if withResult {
-			into = append(into, &result)
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		r.Job, r.Status, r.Cause, r.FireTime = s.jobs.name(number), statusOf[status], causeOf[cause], r.RunID.Time()
-		r.CommittedAt, r.StartedAt, r.FinishedAt, r.Until = instant(committedAt), instant(startedAt), instant(finishedAt), instant(untilTime)
-		if exitCode.Valid {
-			r.ExitCode = &exitCode.V
-		}
-		if result != "" {
-			r.Result = json.RawMessage(result)
-		}
-		runs = append(runs, r)
-	}
-	return runs, rows.Err()
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,27 +34,56 @@ func (s *Store) WriteRuns(ctx context.Context, _ string, updates []logstore.Upda
 
 func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error {
 	b := w.sort(updates)
-	if err := w.insert(ctx, upsertRecorded, len(b.recorded), func(args []any, i int) []any { return b.recorded[i].identity(args) }, nil); err != nil {
-		return fmt.Errorf("merge records: %w", err)
-	}
-	fillOther := func(rows []*row) func([]any, int) []any {
-		return func(args []any, i int) []any { return rows[i].other(rows[i].finished(rows[i].identity(args))) }
-	}
-	if err := w.insert(ctx, upsertOther, len(b.open), fillOther(b.open), nil); err != nil {
-		return fmt.Errorf("merge updates: %w", err)
-	}
-	// A final update that changes nothing is a repeat, or came after another.
-	late := func(rows []*row) func(int, int) error {
-		return func(from, to int) error { return w.findLate(ctx, rows[from:to], &b.changes) }
-	}
-	if err := w.insert(ctx, upsertFinished, len(b.plain), func(args []any, i int) []any { return b.plain[i].finished(b.plain[i].identity(args)) }, late(b.plain)); err != nil {
-		return fmt.Errorf("merge plain ends: %w", err)
-	}
-	if err := w.insert(ctx, upsertOther, len(b.final), fillOther(b.final), late(b.final)); err != nil {
-		return fmt.Errorf("merge ends: %w", err)
+	recorded := func(r *row, args []any) []any { return r.identity(args) }
+	finished := func(r *row, args []any) []any { return r.finished(r.identity(args)) }
+	other := func(r *row, args []any) []any { return r.other(r.finished(r.identity(args))) }
+	for _, step := range []struct {
+		upsert upsert
+		rows   []*row
+		fill   func(r *row, args []any) []any
+		ends   bool
+	}{
+		{upsertRecorded, b.recorded, recorded, false},
+		{upsertOther, b.open, other, false},
+		{upsertFinished, b.plain, finished, true},
+		{upsertOther, b.final, other, true},
+		{upsertOther, b.ruled, other, false},
+	} {
+		if err := w.merge(ctx, step.upsert, step.rows, step.fill, step.ends, &b.changes); err != nil {
+			return err
+		}
 	}
 	if err := w.insert(ctx, insertChanges, len(b.changes), func(args []any, i int) []any { return b.changes[i].values(args) }, nil); err != nil {
 		return fmt.Errorf("insert changes: %w", err)
+	}
+	return w.supersede(ctx, b)
+}
+
+// merge merges rows, which are sorted: those of runs come before those of pieces. When
+// they are ends, one that changes nothing is a repeat, or came after another.
+func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*row, []any) []any, ends bool, changes *[]change) error {
+	whole := len(rows)
+	if i := slices.IndexFunc(rows, func(r *row) bool { return r.Piece != logstore.Whole }); i >= 0 {
+		whole = i
+	}
+	for _, part := range []struct {
+		bulk *bulk
+		rows []*row
+	}{{u.runs, rows[:whole]}, {u.pieces, rows[whole:]}} {
+		var check func(from, to int) error
+		if ends {
+			check = func(from, to int) error { return w.findLate(ctx, part.rows[from:to], changes) }
+		}
+		err := w.insert(ctx, part.bulk, len(part.rows), func(args []any, i int) []any {
+			r := part.rows[i]
+			if args = fill(r, args); r.Piece != logstore.Whole {
+				args = append(args, int64(r.Piece))
+			}
+			return args
+		}, check)
+		if err != nil {
+			return fmt.Errorf("merge updates: %w", err)
+		}
 	}
 	return nil
 }
@@ -71,19 +101,23 @@ type row struct {
 type batch struct {
 	recorded []*row // plain records: no reason, no span
 	open     []*row // other updates that are not final
-	plain    []*row // final, without text
-	final    []*row // other final ones
+	plain    []*row // ends by events, without text
+	final    []*row // other ends by events
+	ruled    []*row // ends by records
 	changes  []change
+	again    bool   // there are attempts after the first
+	ids      []byte // of all runs, as they came
 }
 
 type key struct {
 	id      [16]byte
 	attempt int
+	piece   logstore.Piece
 }
 
 // sort finds what is to be done for each update. A plain record whose run ends in
-// the same batch needs no row of its own, and of several ends of one attempt the
-// first counts. Rows are sorted by run, and those of one run stay in their order:
+// the same batch needs no row of its own, and of several ends of one attempt by events
+// the first counts. Rows are sorted by run, pieces last, and those of one run stay in their order:
 // neighbours in a table are cheaper to write one after the other.
 func (w *writer) sort(updates []logstore.Update) *batch {
 	b := &batch{}
@@ -95,7 +129,8 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 		ids = appendID(ids, u.RunID)
 		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusAfter(u), committedAt: committedAt(u)}
 		r := &rows[i]
-		if r.status < firstFinal {
+		b.again = b.again || u.Attempt > 1
+		if r.status < firstFinal || u.Kind == logstore.KindRecorded {
 			continue
 		}
 		if first, ok := ends[r.key()]; !ok {
@@ -104,6 +139,7 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 			b.changes = append(b.changes, changeOf(r, logstore.KindLate))
 		}
 	}
+	b.ids = ids
 	for i := range rows {
 		r := &rows[i]
 		if change, ok := r.change(); ok {
@@ -114,26 +150,35 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 		case r.Plain() && end == nil:
 			b.recorded = append(b.recorded, r)
 		case r.Plain():
-			if end.committedAt == 0 || r.committedAt < end.committedAt {
+			if end.committedAt == 0 || r.committedAt != 0 && r.committedAt < end.committedAt {
 				end.committedAt = r.committedAt
 			}
+		case r.Kind == logstore.KindRecorded && r.status >= firstFinal:
+			b.ruled = append(b.ruled, r)
 		case r.status < firstFinal:
 			b.open = append(b.open, r)
 		}
 	}
 	for i := range rows {
 		switch r := &rows[i]; {
-		case r.status < firstFinal || ends[r.key()] != r:
-		case r.Kind == logstore.KindFinished && r.Message == "" && len(r.Result) == 0:
+		case r.Kind != logstore.KindFinished || ends[r.key()] != r:
+		case r.Message == "" && len(r.Result) == 0 && !r.Retry && r.Total == 0:
 			b.plain = append(b.plain, r)
 		default:
 			b.final = append(b.final, r)
 		}
 	}
-	for _, rows := range [][]*row{b.recorded, b.open, b.plain, b.final} {
-		slices.SortStableFunc(rows, func(a, b *row) int { return bytes.Compare(a.id, b.id) })
+	for _, rows := range [][]*row{b.recorded, b.open, b.plain, b.final, b.ruled} {
+		slices.SortStableFunc(rows, compareRows)
 	}
 	return b
+}
+
+func compareRows(a, b *row) int {
+	if a.Piece == b.Piece {
+		return bytes.Compare(a.id, b.id)
+	}
+	return cmp.Or(cmp.Compare(min(a.Piece, 1), min(b.Piece, 1)), bytes.Compare(a.id, b.id), cmp.Compare(a.Piece, b.Piece))
 }
 
 func statusAfter(u *logstore.Update) int64 {
@@ -158,7 +203,7 @@ func committedAt(u *logstore.Update) int64 {
 	return millis(u.At)
 }
 
-func (r *row) key() key { return key{[16]byte(r.id), r.Attempt} }
+func (r *row) key() key { return key{[16]byte(r.id), r.Attempt, r.Piece} }
 
 func (r *row) endedAt() int64 {
 	switch {
@@ -172,48 +217,71 @@ func (r *row) endedAt() int64 {
 
 // identity appends the values for [identity].
 func (r *row) identity(args []any) []any {
-	return append(args, r.id, int64(r.Attempt), r.job, int64(r.Version), causeCodes[r.Cause], r.status, r.committedAt)
+	state := r.status
+	if r.Retry && r.Kind == logstore.KindFinished {
+		state = statusCodes[job.StatusQueued]
+	}
+	return append(args, r.id, int64(r.Attempt), r.job, int64(r.Version), causeCodes[r.Cause], r.status, state, r.committedAt)
 }
 
 // finished appends the further values for upsertFinished.
 func (r *row) finished(args []any) []any {
 	if r.Kind == logstore.KindRecorded || r.Kind == logstore.KindHeld {
-		return append(args, int64(0), int64(0), int64(0), int64(0), nil, "")
+		return append(args, int64(0), int64(0), int64(0), int64(0), int64(0), nil, "")
 	}
-	var lines, exit any = int64(0), nil
+	var reported, lines, exit any = int64(0), int64(0), nil
 	if r.Kind == logstore.KindFinished {
-		lines = int64(r.LogLines)
+		reported, lines = r.status, int64(r.LogLines)
 		if r.ExitCode != nil {
 			exit = int64(*r.ExitCode)
 		}
 	}
-	return append(args, millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance)
+	return append(args, reported, millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance)
 }
 
 // other appends the further values for upsertOther.
 func (r *row) other(args []any) []any {
+	var retry, ruled, ruledAt, reasonOf int64
+	var reason, endReason string
+	switch {
+	case r.Kind == logstore.KindFinished && r.Retry:
+		retry = 1
+	case r.Kind == logstore.KindRecorded && r.status >= firstFinal:
+		ruled, ruledAt, endReason = r.status, r.At.UnixMilli(), r.Reason
+	case r.Kind == logstore.KindRecorded && r.Reason != "":
+		reasonOf, reason = r.status, r.Reason
+	}
+	var parent any
+	if r.Parent != "" && r.Kind == logstore.KindRecorded {
+		parent = packID(r.Parent)
+	}
+	args = append(args, retry, ruled, ruledAt, int64(r.Total), parent)
 	switch r.Kind {
 	case logstore.KindRecorded:
-		return append(args, millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, r.Reason, "", "", "")
+		return append(args, millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, reasonOf, reason, endReason, "", "", "")
 	case logstore.KindProgress:
-		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", r.ProgressText, "", "")
+		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", int64(0), "", "", r.ProgressText, "", "")
 	case logstore.KindFinished:
-		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", "", r.Message, string(r.Result))
+		return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", r.Message, string(r.Result))
 	case logstore.KindHeld, logstore.KindStarted, logstore.KindLate:
 	}
-	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", "", "", "")
+	return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", "", "")
 }
 
-// findLate adds a change for each of the rows whose run has ended otherwise.
+// findLate adds a change for each of the rows whose run has ended otherwise by an
+// event.
 func (w *writer) findLate(ctx context.Context, rows []*row, changes *[]change) error {
-	stmt, err := w.stmt(ctx, "SELECT status, finished_at FROM runs WHERE run_id = ? AND attempt = ?")
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		r := rows[i]
+	for _, r := range rows {
+		query, args := "SELECT reported, finished_at FROM runs WHERE run_id = ? AND attempt = ?", []any{r.id, r.Attempt}
+		if r.Piece != logstore.Whole {
+			query, args = "SELECT reported, finished_at FROM pieces WHERE run_id = ? AND attempt = ? AND piece = ?", append(args, int(r.Piece))
+		}
+		stmt, err := w.stmt(ctx, query)
+		if err != nil {
+			return err
+		}
 		var status, at int64
-		if err := stmt.QueryRowContext(ctx, r.id, r.Attempt).Scan(&status, &at); err != nil {
+		if err := stmt.QueryRowContext(ctx, args...).Scan(&status, &at); err != nil {
 			return fmt.Errorf("read how run %s ended: %w", r.RunID, err)
 		}
 		if status != r.status || at != r.endedAt() {

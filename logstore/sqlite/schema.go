@@ -12,9 +12,12 @@ import (
 //go:embed schema.sql
 var schemaV1 string
 
+//go:embed schema2.sql
+var schemaV2 string
+
 // migrations lead from each version of the schema to the next: the first makes a
 // new file version 1. Those that were released never change.
-var migrations = []string{schemaV1}
+var migrations = []string{schemaV1, schemaV2}
 
 // migrate brings the file up to date. A file of a newer program is refused and left
 // as it is.

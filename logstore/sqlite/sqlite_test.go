@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/logstoretest"
@@ -17,7 +19,13 @@ import (
 )
 
 func TestStoreKeepsTheContract(t *testing.T) {
-	logstoretest.Run(t, func(t *testing.T) logstore.Store { return open(t, filepath.Join(t.TempDir(), "log.db")) })
+	logstoretest.Run(t, openEmpty)
+	logstoretest.RunAttempts(t, openEmpty)
+}
+
+func openEmpty(t *testing.T) logstore.Store {
+	t.Helper()
+	return open(t, filepath.Join(t.TempDir(), "log.db"))
 }
 
 func open(t *testing.T, path string) *sqlite.Store {
@@ -39,23 +47,45 @@ func TestFileOfANewerProgramIsRefusedAndLeftAlone(t *testing.T) {
 	if err := open(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
+	version := schemaVersion(t, path)
 	setVersion(t, path, 99)
 	_, err := sqlite.Open(t.Context(), path)
 	if !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), "schema version 99") {
 		t.Errorf("the error is %v; want job.ErrInvalid that tells the version", err)
 	}
-	setVersion(t, path, 1)
+	setVersion(t, path, version)
 	open(t, path)
 }
 
+func schemaVersion(t *testing.T, path string) (version int) {
+	t.Helper()
+	withFile(t, path, func(db *sql.DB) error {
+		return db.QueryRowContext(t.Context(), "PRAGMA user_version").Scan(&version)
+	})
+	return version
+}
+
 func setVersion(t *testing.T, path string, version int) {
+	t.Helper()
+	execute(t, path, fmt.Sprintf("PRAGMA user_version = %d", version))
+}
+
+func execute(t *testing.T, path, script string) {
+	t.Helper()
+	withFile(t, path, func(db *sql.DB) error {
+		_, err := db.ExecContext(t.Context(), script)
+		return err
+	})
+}
+
+func withFile(t *testing.T, path string, f func(*sql.DB) error) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+	if err := f(db); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -100,5 +130,50 @@ func TestClosedStoreSaysSo(t *testing.T) {
 	}
 	if _, err := s.Run(t.Context(), id); err == nil {
 		t.Error("a read succeeds")
+	}
+}
+
+func TestFileOfTheFirstVersionKeepsItsHistory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	schema, err := os.ReadFile("schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, string(schema)+"; PRAGMA user_version = 1")
+	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
+	id := func(minute int) job.RunID {
+		return job.FireRunID("billing/report", fire.Add(time.Duration(minute)*time.Minute).UnixMilli(), job.CauseSchedule)
+	}
+	blob := func(minute int) string { return "x'" + strings.ReplaceAll(string(id(minute)), "-", "") + "'" }
+	ms := fire.UnixMilli()
+	execute(t, path, "INSERT INTO jobs VALUES (1, 'billing/report')")
+	execute(t, path, fmt.Sprintf(`INSERT INTO runs (run_id, attempt, job, version, status, cause, committed_at, started_at, finished_at, reason, instance, delivery)
+		VALUES (%[1]s, 1, 1, 3, 11, 1, %[4]d, %[4]d, %[4]d, '', 'w', 1), (%[1]s, 2, 1, 3, 10, 1, %[4]d, %[4]d, %[4]d, '', 'w', 1),
+		(%[2]s, 1, 1, 3, 16, 1, %[4]d, 0, 0, 'noticed too late', '', 0), (%[3]s, 1, 1, 3, 2, 1, %[4]d, 0, 0, 'noticed 20s late', '', 0)`, blob(0), blob(1), blob(2), ms))
+	execute(t, path, fmt.Sprintf("INSERT INTO changes VALUES (%s, 1, 1, 1, %d, 1, '', 0, 0, 'a run is alive')", blob(0), ms-5))
+
+	s := open(t, path)
+	page, err := s.Runs(t.Context(), logstore.RunFilter{AllAttempts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range page.Runs {
+		got = append(got, fmt.Sprintf("%s %d %s %s %v", r.RunID, r.Attempt, r.Status, r.Reason, r.FinishedAt.Equal(fire)))
+	}
+	want := []string{
+		fmt.Sprintf("%s 1 pending noticed 20s late false", id(2)), fmt.Sprintf("%s 1 missed noticed too late true", id(1)),
+		fmt.Sprintf("%s 2 succeeded  true", id(0)), fmt.Sprintf("%s 1 failed  true", id(0)),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("history differs (-want +got):\n%s", diff)
+	}
+	counts, err := s.Counts(t.Context(), logstore.RunFilter{})
+	if diff := cmp.Diff(map[job.Status]int{job.StatusPending: 1, job.StatusMissed: 1, job.StatusSucceeded: 1}, counts); diff != "" || err != nil {
+		t.Errorf("counts differ, with %v (-want +got):\n%s", err, diff)
+	}
+	changes, err := s.Changes(t.Context(), id(0), logstore.Whole)
+	if err != nil || len(changes) != 7 || changes[0].Detail != "a run is alive" {
+		t.Errorf("the timeline is %+v, with %v", changes, err)
 	}
 }

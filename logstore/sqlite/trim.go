@@ -18,6 +18,9 @@ func (s *Store) Trim(ctx context.Context, runsBefore, linesBefore time.Time) (lo
 	var trimmed logstore.Trimmed
 	var err error
 	if !runsBefore.IsZero() {
+		if _, err = s.trim(ctx, idAt(runsBefore), (*writer).trimPieces); err != nil {
+			return trimmed, fmt.Errorf("trim pieces: %w", err)
+		}
 		if trimmed.Runs, err = s.trim(ctx, idAt(runsBefore), (*writer).trimRuns); err != nil {
 			return trimmed, fmt.Errorf("trim runs: %w", err)
 		}
@@ -57,6 +60,16 @@ func (w *writer) trimRuns(ctx context.Context, bound []byte) (n int64, more bool
 		return 0, false, err
 	}
 	_, err = w.exec(ctx, "DELETE FROM changes WHERE run_id <= ?", end)
+	return n, more, err
+}
+
+// trimPieces deletes the oldest pieces below bound.
+func (w *writer) trimPieces(ctx context.Context, bound []byte) (n int64, more bool, err error) {
+	end, more, err := w.endOfSlice(ctx, "SELECT run_id FROM pieces WHERE run_id < ? ORDER BY run_id LIMIT 1 OFFSET ?", bound)
+	if err != nil {
+		return 0, false, err
+	}
+	n, err = w.exec(ctx, "DELETE FROM pieces WHERE run_id <= ?", end)
 	return n, more, err
 }
 

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// entry is a row of runs or pieces: a run, and what the file has of how it came to be.
+type entry struct {
+	logstore.Run
+	reported, ruled       int64 // how events and records say that it ended
+	reportedAt, ruledAt   int64
+	reasonOf              int64 // the status of the record that gave reason
+	reason, endedByReason string
+}
+
+func asRuns(entries []entry) []logstore.Run {
+	var runs []logstore.Run
+	for i := range entries {
+		runs = append(runs, entries[i].Run)
+	}
+	return runs
+}
+
+// scan reads rows of listColumns or pieceColumns, with the result after them if so,
+// and closes them.
+func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
+	defer func() { _ = rows.Close() }()
+	var entries []entry
+	for rows.Next() {
+		var (
+			e                                 entry
+			number, state, status, cause      int64
+			committedAt, startedAt, untilTime int64
+			exitCode                          sql.Null[int]
+			result                            string
+		)
+		into := []any{
+			(*scanID)(&e.RunID), &e.Attempt, &e.Piece, &state,
+			&number, &e.Version, &status, &cause, &committedAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
+			&untilTime, &e.Count, &e.Total, &e.Progress, (*scanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
+		}
+		if withResult {
+			into = append(into, &result)
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.name(number), statusOf[status], causeOf[cause], e.RunID.Time()
+		e.CommittedAt, e.StartedAt, e.Until = instant(committedAt), instant(startedAt), instant(untilTime)
+		e.FinishedAt, e.Reason = instant(e.reportedAt), e.reason
+		if e.ruled != 0 && e.ruled != e.reported {
+			e.FinishedAt = instant(e.ruledAt)
+		}
+		if e.endedByReason != "" {
+			e.Reason = e.endedByReason
+		}
+		e.Retrying = status >= firstFinal && state == statusCodes[job.StatusQueued]
+		if exitCode.Valid {
+			e.ExitCode = &exitCode.V
+		}
+		if result != "" {
+			e.Result = json.RawMessage(result)
+		}
+		entries = append(entries, e)
+	}
+	return entries, rows.Err()
+}
+
+// scanID reads a run id, which may be missing.
+type scanID job.RunID
+
+var _ sql.Scanner = (*scanID)(nil)
+
+// Scan implements [sql.Scanner].
+func (id *scanID) Scan(value any) error {
+	if value == nil {
+		return nil
+	}
+	b, ok := value.([]byte)
+	if !ok {
+		return fmt.Errorf("a run id is stored as %T", value)
+	}
+	*id = scanID(unpackID(b))
+	return nil
+}
