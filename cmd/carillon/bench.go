@@ -27,7 +27,7 @@ type benchResult struct {
 	Jobs      int     `json:"jobs,omitempty"`
 	Count     int     `json:"count,omitempty"`       // of what rate counts
 	Rate      float64 `json:"rate,omitempty"`        // per second
-	RawRate   float64 `json:"raw_rate,omitempty"`    // of the bus alone, in the same run
+	RawRate   float64 `json:"raw_rate,omitempty"`    // of the bus alone, or of ClickHouse's driver, in the same run
 	RawMicros float64 `json:"raw_cpu_us,omitempty"`  // CPU for each of those
 	Ratio     float64 `json:"ratio,omitempty"`       // rate / raw_rate
 	P50       float64 `json:"p50_ms,omitempty"`      // lateness: fire time to commit
@@ -40,6 +40,9 @@ type benchResult struct {
 	HeapMB    float64 `json:"heap_mb,omitempty"`     // live heap of the node alone, where it can be told
 	CPUMicros float64 `json:"cpu_us_each,omitempty"` // of this process, for each counted thing
 	Shards    int     `json:"shards,omitempty"`
+	Runs      float64 `json:"runs_rate,omitempty"`     // ends of runs stored per second, where rate counts lines
+	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
+	RunsRatio float64 `json:"runs_ratio,omitempty"`    //
 }
 
 type bench struct {
@@ -53,6 +56,7 @@ var benches = []bench{
 	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
 	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000}, benchRun},
+	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
 
 func newBenchCommand() *cobra.Command {
@@ -105,7 +109,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/internal/chserver"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+	"carillon/logstore/ingest"
+)
+
+const (
+	benchLines = 10     // of each run's log
+	rawBlock   = 10_000 // rows of an insert that the driver makes by itself
+)
+
+// benchIngest has the ends of o.jobs runs and the lines of their logs wait on the bus,
+// and takes the time until ClickHouse has them, first the lines and then the runs.
+// Beside that it inserts as many rows into such tables with the driver alone.
+func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
+	w, err := newBenchWorld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	server, err := chserver.Start(ctx, chserver.Config{Dir: filepath.Join(w.dir, "clickhouse")})
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	store, err := openBenchStore(ctx, server.URL("bench"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+
+	r := &benchResult{Jobs: o.jobs, Count: o.jobs * benchLines}
+	lines, used, err := w.timeIngest(ctx, o, store, bus.StreamLog, bus.ConsumerLogs, benchLog)
+	if err != nil {
+		return nil, err
+	}
+	r.Seconds, r.Rate, r.CPUMicros = lines.Seconds(), float64(r.Count)/lines.Seconds(), each(used, r.Count)
+	runs, _, err := w.timeIngest(ctx, benchOptions{jobs: o.jobs}, store, bus.StreamEvt, bus.ConsumerEvents, w.benchEnd)
+	if err != nil {
+		return nil, err
+	}
+	r.Runs = float64(o.jobs) / runs.Seconds()
+	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	if err != nil {
+		return nil, err
+	}
+	r.Lost, r.Doubled = max(0, o.jobs-counts[job.StatusSucceeded]), max(0, counts[job.StatusSucceeded]-o.jobs)
+
+	if r.RawRate, r.RawRuns, err = rawInserts(ctx, server.URL("raw"), o.jobs); err != nil {
+		return nil, err
+	}
+	r.RunsRatio = r.Runs / r.RawRuns
+	return r, nil
+}
+
+func openBenchStore(ctx context.Context, address string) (*clickhouse.Store, error) {
+	store, err := clickhouse.Open(address, clickhouse.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return store, store.Prepare(ctx)
+}
+
+// timeIngest publishes what say tells of each run, and then takes the time that
+// ingest needs for it.
+func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logstore.Store, stream, consumer string, say func(i int) (*nats.Msg, error)) (took, cpu time.Duration, err error) {
+	js, err := jetstream.New(w.conn.NC, jetstream.WithPublishAsyncMaxPending(4000))
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range o.jobs {
+		m, err := say(i)
+		if err != nil {
+			return 0, 0, err
+		}
+		if _, err := js.PublishMsgAsync(m, jetstream.WithStallWait(time.Minute)); err != nil {
+			return 0, 0, err
+		}
+	}
+	select {
+	case <-js.PublishAsyncComplete():
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	}
+	in, err := ingest.New(w.conn, store, ingest.Config{})
+	if err != nil {
+		return 0, 0, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer meter.stop()
+	ended := make(chan error, 1)
+	go func() { ended <- in.Run(ctx) }()
+	err = poll(ctx, func() (bool, error) {
+		if err := wait(ctx, 10*time.Millisecond); err != nil {
+			return false, err
+		}
+		c, err := w.conn.JS.Consumer(ctx, stream, consumer)
+		return err == nil && c.CachedInfo().AckFloor.Stream >= uint64(o.jobs), err //nolint:gosec // a count of jobs is positive
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	took, cpu = meter.stop()
+	stop()
+	return took, cpu, <-ended
+}
+
+// benchFired is when run i of an ingest bench fired, and of which job it is.
+func benchFired(i int) (time.Time, job.Name) {
+	return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).Add(time.Duration(i/500) * time.Second), benchJob(i % 500)
+}
+
+func benchLog(i int) (*nats.Msg, error) {
+	fire, name := benchFired(i)
+	l := &bus.Log{RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Attempt: 1, Instance: "worker-1"}
+	for seq := range benchLines {
+		l.Lines = append(l.Lines, bus.LogLine{
+			Seq: int64(seq + 1), At: fire.Add(time.Duration(seq) * time.Millisecond), Level: bus.LevelInfo, Output: bus.OutputStdout, Text: benchText(i, seq),
+		})
+	}
+	return l.Msg()
+}
+
+// benchText is a line as programs write them, about 76 bytes long.
+func benchText(i, seq int) string {
+	return fmt.Sprintf("request %08x handled for customer %d in %d ms, cache hit, %d rows written", i*7919+seq*104729, i%5000, seq*13%97, i%311)
+}
+
+func (w *benchWorld) benchEnd(i int) (*nats.Msg, error) {
+	fire, name := benchFired(i)
+	e := bus.EventOf(&bus.Trigger{
+		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(w.conn.Cluster().Shards), Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
+	}, bus.EventFinished, fire.Add(time.Second))
+	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, fire.Add(8*time.Millisecond), e.At, benchLines
+	return e.Msg()
+}
+
+// rawInserts returns how many lines and runs the driver inserts a second into tables
+// like the store's, in blocks of columns that are ready.
+func rawInserts(ctx context.Context, address string, jobs int) (lines, runs float64, err error) {
+	store, err := openBenchStore(ctx, address) // makes the tables
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = store.Close() }()
+	options, err := ch.ParseDSN(address)
+	if err != nil {
+		return 0, 0, err
+	}
+	options.Compression = &ch.Compression{Method: ch.CompressionLZ4}
+	conn, err := ch.Open(options)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	insert := func(rows int, query string, block func(from int) []any) (float64, error) {
+		var took time.Duration
+		for from := 0; from < rows; from += rawBlock {
+			columns := block(from)
+			begun := time.Now()
+			batch, err := conn.PrepareBatch(ctx, query)
+			if err != nil {
+				return 0, err
+			}
+			for i, values := range columns {
+				if err := batch.Column(i).Append(values); err != nil {
+					return 0, err
+				}
+			}
+			if err := batch.Send(); err != nil {
+				return 0, err
+			}
+			took += time.Since(begun)
+		}
+		return float64((rows+rawBlock-1)/rawBlock*rawBlock) / took.Seconds(), nil
+	}
+	lines, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", rawLines)
+	if err != nil {
+		return 0, 0, err
+	}
+	runs, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, log_lines, batch, precedence)", rawEnds)
+	return lines, runs, err
+}
+
+func rawLines(from int) []any {
+	var c struct {
+		group, name, level, output, text []string
+		id                               []uuid.UUID
+		attempt                          []uint32
+		seq                              []uint64
+		fire, at, precedence             []int64
+		days                             []uint16
+	}
+	for n := from; n < from+rawBlock; n++ {
+		i, seq := n/benchLines, n%benchLines
+		fire, name := benchFired(i)
+		c.group, c.name, c.level, c.output = append(c.group, name.Group()), append(c.name, string(name)), append(c.level, "info"), append(c.output, "stdout")
+		c.text = append(c.text, benchText(i, seq))
+		c.id = append(c.id, uuid.MustParse(string(job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule))))
+		c.attempt, c.seq = append(c.attempt, 1), append(c.seq, uint64(seq+1)) //nolint:gosec // is positive
+		c.fire, c.at, c.precedence = append(c.fire, fire.UnixMilli()), append(c.at, fire.UnixMilli()+int64(seq)), append(c.precedence, int64(-from))
+		c.days = append(c.days, 365)
+	}
+	return []any{c.group, c.name, c.id, c.attempt, c.seq, c.fire, c.at, c.level, c.output, c.text, c.days, c.precedence}
+}
+
+func rawEnds(from int) []any {
+	var c struct {
+		id                                             []uuid.UUID
+		attempt, version, delivery, lines              []uint32
+		group, name, instance, batch                   []string
+		status, cause                                  []int8
+		fire, committed, started, finished, precedence []int64
+	}
+	for i := from; i < from+rawBlock; i++ {
+		fire, name := benchFired(i)
+		ms := fire.UnixMilli()
+		c.id = append(c.id, uuid.MustParse(string(job.FireRunID(name, ms, job.CauseSchedule))))
+		c.attempt, c.version, c.delivery, c.lines = append(c.attempt, 1), append(c.version, 1), append(c.delivery, 1), append(c.lines, benchLines)
+		c.group, c.name, c.instance, c.batch = append(c.group, name.Group()), append(c.name, string(name)), append(c.instance, "worker-1"), append(c.batch, "EVT:1-10000")
+		c.status, c.cause = append(c.status, 10), append(c.cause, 1)
+		c.fire, c.committed, c.started, c.finished = append(c.fire, ms), append(c.committed, ms+5), append(c.started, ms+8), append(c.finished, ms+1000)
+		c.precedence = append(c.precedence, int64(-from))
+	}
+	return []any{c.id, c.attempt, c.group, c.name, c.version, c.status, c.cause, c.fire, c.committed, c.started, c.finished, c.instance, c.delivery, c.lines, c.batch, c.precedence}
+}
