@@ -125,6 +125,8 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: 32, Replicas: a.Replicas},
 		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},
 		{Bucket: BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
+		{Bucket: BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
+		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, Replicas: a.Replicas},
 		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
 		{Bucket: BucketAccess, Description: "users, API tokens and invitations", Replicas: a.Replicas},

@@ -7,7 +7,7 @@
 //	TRIG   work queue  triggers, and with them, atomically: cursors, deferred items, records
 //	EVT    limits      what executors say about runs
 //	LOG    limits      what runs print
-//	JOBS, CALENDAR, CLUSTER, GROUPS, SCRIPT, INST, LEASE, ACCESS, SESSION   key-value buckets
+//	JOBS, CALENDAR, CLUSTER, GROUPS, SCRIPT, SECRET, HANDLER, INST, LEASE, ACCESS, SESSION   key-value buckets
 //
 // A trigger lives on TRIG exactly as long as its attempt, so the un-acknowledged
 // triggers and the deferred items are the set of live runs, and there is no other

@@ -19,6 +19,8 @@ const (
 	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
+	BucketSecret   = "SECRET"   // <group>.<name> -> Secret
+	BucketHandler  = "HANDLER"  // <group>.<handler in base64url> -> Handler
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease

@@ -53,12 +53,18 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 		err = missing
 		return
 	}
+	if denied := e.unseal(ctx, r); denied != nil {
+		err = denied
+		return
+	}
 	if r.atMostOnce() {
 		claim := e.claim
 		if r.routed {
 			claim = e.claimRouted
 		}
-		if mine, err = claim(ctx, r); err != nil || !mine {
+		ours, refused := claim(ctx, r)
+		if mine = ours; refused != nil || !mine {
+			err = refused
 			return
 		}
 	}
@@ -125,6 +131,7 @@ func encodeResult(result any) (json.RawMessage, string) {
 func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
+	o = r.masked(o)
 	r.log.endLines()
 	switch {
 	case o.giveBack:

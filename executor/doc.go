@@ -5,8 +5,9 @@
 //	executor.Register(e, "report", func(ctx context.Context, run *executor.Run, p Params) (any, error) { … })
 //	err = e.Run(ctx) // until ctx is done
 //
-// Shell and command tasks are done only by programs that ask for it, with
-// package executor/shell.
+// What the handler takes is announced, so that jobs are checked when they are saved:
+// see [Register]. Tasks of other kinds are done only by programs that ask for it, with
+// packages executor/shell and executor/request.
 //
 // # Model
 //
@@ -34,7 +35,10 @@
 //     does not run it twice.
 //   - Log lines are numbered from 1 within the attempt. A line that JetStream has
 //     stored is never lost; when it stores none, the oldest lines go, and a line in
-//     their place counts them. A run's log takes bounded memory, whatever it prints.
+//     their place counts them. A run's log takes bounded memory, whatever it prints, and
+//     has at most [Config.MaxLogLines] lines and [Config.MaxLogBytes] bytes.
+//   - The secrets that a task asks for are fetched and opened before its handler begins,
+//     and do not get into lines, messages, results and progress.
 //   - No run outlives its end: after a timeout, a kill or a stop its context is
 //     cancelled, with [ErrTimeout], [ErrCancelled] or [ErrStopping] as the cause.
 //

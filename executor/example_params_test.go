@@ -9,13 +9,14 @@ import (
 )
 
 // Parameters are decoded into a type of yours, and what the handler returns is the
-// result of the run.
+// result of the run. The type's fields and the description are shown to those who write
+// jobs, and a job whose parameters do not fit is refused when it is saved.
 func Example_params() {
 	dev := startDevBus()
 	defer dev.stop()
 
 	type report struct {
-		Region string `json:"region"`
+		Region string `json:"region" jsonschema:"where the customers are"`
 		Rows   int    `json:"rows"`
 	}
 	e, err := executor.New(dev.conn, executor.Config{Group: "billing"})
@@ -25,7 +26,7 @@ func Example_params() {
 			return nil, errors.New("params.region is missing")
 		}
 		return map[string]int{"written": 2 * p.Rows}, nil
-	})
+	}, executor.Describe("Writes the report of a region"))
 
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error)

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/internal/seal"
 	"carillon/job"
 )
 
@@ -51,6 +52,12 @@ type Config struct {
 	// Patience is how long a run may take to end once its context is cancelled. Then it
 	// is abandoned. Defaults to 10 s, which is longer than package shell needs to kill.
 	Patience time.Duration
+	// MaxLogLines and MaxLogBytes bound the log of an attempt: what is beyond is counted
+	// and dropped. Default to 1,000,000 lines and 64 MiB of text.
+	MaxLogLines, MaxLogBytes int
+	// SecretKey is the group's key, as "carillon secret key" prints it. Runs whose tasks
+	// ask for secrets fail without. Defaults to none.
+	SecretKey string
 	// Version of the program, shown beside the instance. Defaults to "".
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.
@@ -72,6 +79,12 @@ func (c Config) withDefaults() Config {
 	if c.Patience == 0 {
 		c.Patience = 10 * time.Second
 	}
+	if c.MaxLogLines == 0 {
+		c.MaxLogLines = 1_000_000
+	}
+	if c.MaxLogBytes == 0 {
+		c.MaxLogBytes = 64 << 20
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -84,6 +97,9 @@ func (c Config) validate() error {
 		errs = append(errs, &job.InvalidError{Field: "instance", Reason: fmt.Sprintf("%q stands for all instances; choose another name", c.Instance)})
 	}
 	errs = append(errs, checkSlots(c.Slots), c.Labels.Validate())
+	if c.MaxLogLines < 0 || c.MaxLogBytes < 0 {
+		errs = append(errs, &job.InvalidError{Field: "max_log_lines", Reason: "and max_log_bytes must not be negative"})
+	}
 	if c.Patience < 0 {
 		errs = append(errs, &job.InvalidError{Field: "patience", Reason: fmt.Sprintf("%v must not be negative", c.Patience)})
 	}
@@ -123,12 +139,15 @@ type Executor struct {
 	js      jetstream.JetStream
 	log     *slog.Logger
 	metrics *metrics
+	key     *seal.Key // opens the group's secrets; nil without one
 
 	// Written by registrations, before Run; read only afterwards.
 	handlers map[string]Handler // by the name that tasks use
 	runners  map[string]Handler // by kind of task
 	invalid  []error            // registrations that Run will refuse
-	running  atomic.Bool
+	// described is what is announced of the handlers; the loop sets the instants.
+	described []*bus.Handler
+	running   atomic.Bool
 
 	settings settings
 	ended    chan *Run // attempts that are done, on their way back to the loop
@@ -139,6 +158,10 @@ type Executor struct {
 func New(conn *bus.Conn, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("configure executor: %w", err)
+	}
+	key, err := parseSecretKey(cfg)
+	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
 	// A context of its own, so that its pending publishes can be ended with it.
@@ -153,7 +176,7 @@ func New(conn *bus.Conn, cfg Config) (*Executor, error) {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
 	return &Executor{
-		cfg: cfg, conn: conn, js: js, metrics: m,
+		cfg: cfg, conn: conn, js: js, metrics: m, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,8 +33,9 @@ type HandlerFunc func(ctx context.Context, run *Run) (result any, err error)
 func (f HandlerFunc) Handle(ctx context.Context, run *Run) (any, error) { return f(ctx, run) }
 
 // Handle registers h for tasks that name it: `task: {handler: NAME}`. It must not be
-// called after Run. Run returns the error if name is empty, too long or taken.
-func (e *Executor) Handle(name string, h Handler) {
+// called after Run. Run returns the error if name is empty, too long or taken, or an
+// option is wrong.
+func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
 	switch _, taken := e.handlers[name]; {
 	case name == "" || len(name) > 255:
 		e.refuse("handler", "%q must have 1 to 255 characters", name)
@@ -43,12 +45,13 @@ func (e *Executor) Handle(name string, h Handler) {
 		e.refuse("handler", "%q is registered twice", name)
 	default:
 		e.handlers[name] = h
+		e.describe(name, options)
 	}
 }
 
 // HandleKind registers h for all tasks of a kind other than handler, one of
-// [job.TaskKinds]. Packages executor/shell, executor/script and executor/request call
-// it; a program may have runners of its own. It must not be called after Run, which
+// [job.TaskKinds]. Packages executor/shell and executor/request call it;
+// a program may have runners of its own. It must not be called after Run, which
 // returns the error if kind is wrong or taken.
 func (e *Executor) HandleKind(kind string, h Handler) {
 	switch _, taken := e.runners[kind]; {
@@ -70,8 +73,12 @@ func (e *Executor) refuse(field, format string, args ...any) {
 // Register registers f as a handler whose parameters are decoded from the run's JSON
 // into a P. Parameters that do not fit make the run failed before f is called; a run
 // without any gives f the zero P.
-func Register[P any](e *Executor, name string, f func(ctx context.Context, run *Run, params P) (result any, err error)) {
-	e.Handle(name, HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
+//
+// What a P looks like is announced as a JSON schema, by which jobs are checked when they
+// are saved: unknown fields and wrong types are refused then. A field's jsonschema tag
+// is its description.
+func Register[P any](e *Executor, name string, f func(ctx context.Context, run *Run, params P) (result any, err error), options ...HandlerOption) {
+	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
 		var params P
 		if raw := run.Params(); len(raw) > 0 {
 			if err := json.Unmarshal(raw, &params); err != nil {
@@ -79,7 +86,8 @@ func Register[P any](e *Executor, name string, f func(ctx context.Context, run *
 			}
 		}
 		return f(ctx, run, params)
-	}))
+	})
+	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schemaOf(reflect.TypeFor[P]()))}, options...)...)
 }
 
 // handlerFor returns who does the task. Its error is for the run's message.

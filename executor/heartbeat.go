@@ -32,6 +32,9 @@ func (l *loop) beat(now time.Time) {
 	if err := l.e.conn.NC.Publish(l.e.heartbeatSubject(), data); err != nil {
 		l.e.log.Debug("heartbeat not sent", "error", err)
 	}
+	if !l.draining {
+		l.announce(now)
+	}
 }
 
 // beatGone removes the entry, so that nobody waits for it to expire.

@@ -39,6 +39,10 @@ func (g *runLog) writer(output bus.Output, level bus.Level) io.Writer {
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.log.limit.reached.Load() {
+		w.log.limit.discard(p)
+		return len(p), nil
+	}
 	for rest := p; len(rest) > 0; {
 		line, after, found := bytes.Cut(rest, []byte("\n"))
 		w.appendLocked(line)

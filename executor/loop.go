@@ -47,6 +47,9 @@ type loop struct {
 
 	began    time.Time
 	lastBeat time.Time
+
+	announced time.Time      // when all handlers were to be announced last
+	unsaid    []announcement // those of which it is not known that they are stored
 }
 
 func newLoop(e *Executor) (*loop, error) {

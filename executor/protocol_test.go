@@ -79,6 +79,8 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 		}{}
 	})
 	same("instance", func() any { return &bus.Instance{} })
+	same("secret", func() any { return &bus.Secret{} })
+	same("handler", func() any { return &bus.Handler{} })
 	same("http", func() any { return &job.HTTP{} })
 	same("pull", func() any {
 		return &struct {
@@ -173,6 +175,15 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 		t.Errorf("script %q, %v", got, err)
 	}
 	handOver(t, all, e.Instance())
+	if err := all.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := own.Secret(t.Context(), "billing", "db"); err != nil || got.Secret != "db" {
+		t.Errorf("secret %+v, %v", got, err)
+	}
+	if h, err := all.Handler(t.Context(), "billing", "wait"); err != nil || h.Instance != e.Instance() {
+		t.Errorf("announced %+v, %v", h, err)
+	}
 	stop()
 	if err := <-over; err != nil {
 		t.Error(err)
@@ -210,6 +221,9 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	forbidden("$KV.CLAIM.other.x")
 	forbidden("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.other." + job.DigestOf("true"))
 	forbidden("$KV.SCRIPT.billing." + job.DigestOf("true"))
+	forbidden("$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.other.db")
+	forbidden("$KV.SECRET.billing.db")
+	forbidden("$KV.HANDLER.other.x")
 }
 
 // handOver has an instance do an at_most_once run as a dispatcher would, and waits

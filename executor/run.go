@@ -43,6 +43,8 @@ type Run struct {
 	// Written by the loop before the attempt's goroutine begins, read by both.
 	startedAt time.Time
 
+	secrets map[string]string // by variable; written before the handler begins
+
 	// Written by the attempt's last goroutine before it hands the attempt back.
 	verdict verdict
 
@@ -121,6 +123,9 @@ func (r *Run) Stderr() io.Writer { return r.log.writer(bus.OutputStderr, bus.Lev
 func (r *Run) Progress(percent float64, text string) {
 	if math.IsNaN(percent) {
 		percent = 0
+	}
+	if m := r.log.masker(); m != nil {
+		text = m.Replace(text)
 	}
 	p := &progress{percent: min(max(percent, 0), 100), text: cut(text, bus.MaxMessage)}
 	r.mu.Lock()

@@ -44,12 +44,14 @@ type runLog struct {
 	giveUp  context.CancelFunc
 	writers []*lineWriter
 
-	base    int64         // seq of the line before the first
-	seq     int64         // of the last line
-	lines   []bus.LogLine // not yet in a batch
-	size    int           // of lines
-	dropped int           // since the last batch, just before lines[0]
-	stalled bool          // the stream does not take lines
+	base    int64             // seq of the line before the first
+	seq     int64             // of the last line
+	lines   []bus.LogLine     // not yet in a batch
+	size    int               // of lines
+	dropped int               // since the last batch, just before lines[0]
+	secrets *strings.Replacer // takes the run's secrets out of its lines; nil when it has none
+	limit   logLimit
+	stalled bool // the stream does not take lines
 	closing bool
 }
 
@@ -57,6 +59,7 @@ type runLog struct {
 // the lines are gone, one way or the other; close waits for it.
 func (g *runLog) init(life context.Context, e *Executor, r *Run) {
 	g.e, g.run = e, r
+	g.limit.lines, g.limit.bytes = int64(e.cfg.MaxLogLines), int64(e.cfg.MaxLogBytes)
 	g.base = bus.LogBase(r.delivered)
 	g.seq = g.base
 	g.start = func() {
@@ -76,6 +79,17 @@ func (g *runLog) add(output bus.Output, level bus.Level, text string) {
 	}
 	if g.ended == nil {
 		g.startLocked()
+	}
+	if g.secrets != nil {
+		text = g.secrets.Replace(text)
+	}
+	if output != bus.OutputSystem {
+		switch ok, first := g.limit.takeLocked(text); {
+		case first:
+			output, level, text = bus.OutputSystem, bus.LevelWarn, g.limit.notice()
+		case !ok:
+			return
+		}
 	}
 	cost := len(text) + lineCost
 	for g.size+cost > logRoom && !g.stalled && !g.closing {
@@ -129,6 +143,19 @@ func (g *runLog) startLocked() {
 	g.start()
 }
 
+// mask has m take the run's secrets out of every line from now on.
+func (g *runLog) mask(m *strings.Replacer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.secrets = m
+}
+
+func (g *runLog) masker() *strings.Replacer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.secrets
+}
+
 // system logs what the executor has to say about the run, line by line.
 func (g *runLog) system(level bus.Level, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(cut(text, bus.MaxMessage), "\n"), "\n") {
@@ -145,6 +172,7 @@ func (g *runLog) endLines() {
 	for _, w := range writers {
 		w.finish()
 	}
+	g.sayDropped()
 }
 
 // close publishes what waits and returns how many lines there were, those that were

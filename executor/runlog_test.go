@@ -145,7 +145,7 @@ func TestWhileTheLogStreamIsAwayTheOldestLinesGoAndAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		registry := prometheus.NewRegistry()
-		w.start("a", executor.Config{Registerer: registry}, handler(func(_ context.Context, run *executor.Run) (any, error) {
+		w.start("a", executor.Config{Registerer: registry, MaxLogBytes: 1 << 30}, handler(func(_ context.Context, run *executor.Run) (any, error) {
 			out := run.Stdout()
 			for i := range 50000 {
 				_, _ = fmt.Fprintf(out, "line %d\n", i+1)
@@ -244,7 +244,7 @@ func TestAFloodOfOutputTakesBoundedMemory(t *testing.T) {
 		}
 		registry := prometheus.NewRegistry()
 		var most uint64
-		w.start("a", executor.Config{Registerer: registry}, handler(func(_ context.Context, run *executor.Run) (any, error) {
+		w.start("a", executor.Config{Registerer: registry, MaxLogBytes: 1 << 30}, handler(func(_ context.Context, run *executor.Run) (any, error) {
 			chunk := bytes.Repeat(append(bytes.Repeat([]byte("x"), lineBytes-1), '\n'), 1<<20/lineBytes)
 			out := run.Stdout()
 			for i := range chunks {

@@ -12,12 +12,15 @@ import (
 )
 
 // Environ returns the variables of the run as NAME=value: those of [job.Variables], and
-// the task's env, whose names come first and so yield.
+// the task's env and secrets, whose names come first and so yield.
 func (r *Run) Environ() []string {
 	vars := r.variables()
-	env := make([]string, 0, len(vars)+len(r.trigger.Task.Env))
+	env := make([]string, 0, len(vars)+len(r.trigger.Task.Env)+len(r.secrets))
 	for _, name := range slices.Sorted(maps.Keys(r.trigger.Task.Env)) {
 		env = append(env, name+"="+r.trigger.Task.Env[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.secrets)) {
+		env = append(env, name+"="+r.secrets[name])
 	}
 	for _, name := range job.Variables {
 		env = append(env, name+"="+vars[name])
@@ -31,6 +34,7 @@ func (r *Run) Environ() []string {
 func (r *Run) Expand(text string, escape func(string) string) (string, error) {
 	vars := r.variables()
 	maps.Copy(vars, r.trigger.Task.Env)
+	maps.Copy(vars, r.secrets)
 	return job.Expand(text, func(name string) (string, error) {
 		value, known := vars[name]
 		if path, isParam := strings.CutPrefix(name, "params."); isParam {

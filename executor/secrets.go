@@ -1,0 +1,124 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// mask is what stands for a secret in what a run says.
+const mask = "***"
+
+// leastMasked is how long a secret must be to be masked, in bytes: a shorter one is
+// found in every other word.
+const leastMasked = 4
+
+// unseal fetches and opens the secrets that the run's task asks for. Its error is for
+// the run's message.
+func (e *Executor) unseal(ctx context.Context, r *Run) error {
+	wanted := r.trigger.Task.Secrets
+	if len(wanted) == 0 {
+		return nil
+	}
+	if e.key == nil {
+		return errors.New("the task asks for secrets, and this executor has no key for them; start it with --secret-key")
+	}
+	secrets := make(map[string]string, len(wanted))
+	for _, variable := range slices.Sorted(maps.Keys(wanted)) {
+		name := wanted[variable]
+		s, err := e.conn.Secret(ctx, e.cfg.Group, name)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, job.ErrNotFound):
+			return fmt.Errorf("there is no secret %q in group %s; set it with: carillon secret set %s --group %s", name, e.cfg.Group, name, e.cfg.Group)
+		case err != nil:
+			return fmt.Errorf("fetch secret %q: %w", name, err)
+		}
+		value, err := e.key.Open(name, s.Sealed)
+		if err != nil {
+			return fmt.Errorf("open secret %q: it is sealed with key %s, and this executor has %s", name, s.KeyID, e.key.ID())
+		}
+		secrets[variable] = value
+	}
+	r.secrets = secrets
+	r.log.mask(newMasker(secrets))
+	return nil
+}
+
+// parseSecretKey reads [Config.SecretKey].
+func parseSecretKey(cfg Config) (*seal.Key, error) {
+	if cfg.SecretKey == "" {
+		return nil, nil
+	}
+	key, err := seal.ParseKey(cfg.SecretKey)
+	if err != nil {
+		return nil, &job.InvalidError{Field: "secret_key", Reason: "is " + err.Error()}
+	}
+	if key.Group() != cfg.Group {
+		return nil, &job.InvalidError{Field: "secret_key", Reason: fmt.Sprintf("is that of group %q, not of %q", key.Group(), cfg.Group)}
+	}
+	return key, nil
+}
+
+// Secret returns the value of one of the task's secrets, by the variable's name that
+// the job has given it; "" when there is none.
+func (r *Run) Secret(variable string) string { return r.secrets[variable] }
+
+// newMasker returns what replaces the secrets in a text; nil when there is nothing to
+// replace. Of a secret with several lines each is replaced, for logs consist of lines;
+// and each as it looks in a URL and in JSON.
+func newMasker(secrets map[string]string) *strings.Replacer {
+	forms := map[string]bool{}
+	for _, secret := range secrets {
+		for part := range strings.SplitSeq(secret, "\n") {
+			part = strings.TrimSpace(part)
+			if len(part) < leastMasked {
+				continue
+			}
+			quoted, _ := json.Marshal(part) // text has always a form
+			for _, form := range []string{part, url.QueryEscape(part), url.PathEscape(part), strings.Trim(string(quoted), `"`)} {
+				forms[form] = true
+			}
+		}
+	}
+	if len(forms) == 0 {
+		return nil
+	}
+	// The longest first: a secret may begin with another.
+	longest := slices.SortedFunc(maps.Keys(forms), func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	var pairs []string
+	for _, form := range longest {
+		pairs = append(pairs, form, mask)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// masked returns o without the run's secrets.
+func (r *Run) masked(o outcome) outcome {
+	m := r.log.masker()
+	if m == nil {
+		return o
+	}
+	o.message = m.Replace(o.message)
+	if result := m.Replace(string(o.result)); result != string(o.result) {
+		o.result = json.RawMessage(result)
+		if !json.Valid(o.result) { // a secret that was a number
+			o.result, o.message = nil, strings.TrimSpace(o.message+" the result was left out: it has a secret in it")
+		}
+	}
+	return o
+}
