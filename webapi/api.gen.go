@@ -251,6 +251,27 @@ type GroupList struct {
 // such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
 type HTTPTask = job.HTTP
 
+// HandlerItem defines model for HandlerItem.
+type HandlerItem struct {
+	AnnouncedAt time.Time `json:"announced_at,omitempty,omitzero"`
+	Description string    `json:"description,omitempty"`
+	Handler     string    `json:"handler"`
+
+	// Instances Those that have it now
+	Instances []string `json:"instances"`
+
+	// ParamsSchema A JSON schema of the parameters; absent when nothing is known of them
+	ParamsSchema json.RawMessage `json:"params_schema,omitempty"`
+
+	// Version Of the program that announced it last
+	Version string `json:"version,omitempty"`
+}
+
+// HandlerList defines model for HandlerList.
+type HandlerList struct {
+	Items []HandlerItem `json:"items"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	Checks []Check      `json:"checks"`
@@ -501,6 +522,9 @@ type PutJobResult struct {
 
 	// Revision 0 for a job that a dry run would create
 	Revision uint64 `json:"revision"`
+
+	// Warnings What is allowed, and most likely wrong
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // PutJobResultResult defines model for PutJobResult.Result.
@@ -567,6 +591,32 @@ type Schedule = job.Schedule
 
 // ScriptTask A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set.
 type ScriptTask = job.Script
+
+// Secret defines model for Secret.
+type Secret struct {
+	Author      string `json:"author,omitempty"`
+	Description string `json:"description,omitempty"`
+
+	// KeyID Names the key that opens it
+	KeyID string `json:"key_id"`
+
+	// Secret Its name
+	Secret    string    `json:"secret"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// SecretList defines model for SecretList.
+type SecretList struct {
+	Items []Secret `json:"items"`
+}
+
+// SecretRequest defines model for SecretRequest.
+type SecretRequest struct {
+	Description string `json:"description,omitempty"`
+
+	// Value Text, at most 16 KiB
+	Value string `json:"value"`
+}
 
 // ServerVersion defines model for ServerVersion.
 type ServerVersion struct {
@@ -779,6 +829,18 @@ type CountFiresParams struct {
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 }
 
+// DeleteSecretParams defines parameters for DeleteSecret.
+type DeleteSecretParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// PutSecretParams defines parameters for PutSecret.
+type PutSecretParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // SetHoldParams defines parameters for SetHold.
 type SetHoldParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -969,6 +1031,9 @@ type PutUserParams struct {
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
+type PutSecretJSONRequestBody = SecretRequest
+
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
 
@@ -1031,6 +1096,18 @@ type ServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
+	// ListHandlers The handlers of a group, what they do and which parameters they take
+	// (GET /api/v1/groups/{group}/handlers)
+	ListHandlers(c *fiber.Ctx, group GroupName) error
+	// ListSecrets The secrets of a group, without their values
+	// (GET /api/v1/groups/{group}/secrets)
+	ListSecrets(c *fiber.Ctx, group GroupName) error
+	// DeleteSecret Delete a secret; runs that ask for it fail
+	// (DELETE /api/v1/groups/{group}/secrets/{secret})
+	DeleteSecret(c *fiber.Ctx, group GroupName, secret string, params DeleteSecretParams) error
+	// PutSecret Create or replace a secret
+	// (PUT /api/v1/groups/{group}/secrets/{secret})
+	PutSecret(c *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error
 	// GetHold Whether everything is paused
 	// (GET /api/v1/hold)
 	GetHold(c *fiber.Ctx) error
@@ -1504,6 +1581,182 @@ func (siw *ServerInterfaceWrapper) ListGroups(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListGroups(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListHandlers operation middleware
+func (siw *ServerInterfaceWrapper) ListHandlers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListHandlers(c, group)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListSecrets operation middleware
+func (siw *ServerInterfaceWrapper) ListSecrets(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSecrets(c, group)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteSecret operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSecret(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "secret" -------------
+	var secret string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Params("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter secret: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteSecretParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteSecret(c, group, secret, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutSecret operation middleware
+func (siw *ServerInterfaceWrapper) PutSecret(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "secret" -------------
+	var secret string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Params("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter secret: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutSecretParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutSecret(c, group, secret, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3278,6 +3531,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/groups", wrapper.ListGroups)
 
+	router.Get(options.BaseURL+"/api/v1/groups/:group/handlers", wrapper.ListHandlers)
+
+	router.Get(options.BaseURL+"/api/v1/groups/:group/secrets", wrapper.ListSecrets)
+
+	router.Delete(options.BaseURL+"/api/v1/groups/:group/secrets/:secret", wrapper.DeleteSecret)
+
+	router.Put(options.BaseURL+"/api/v1/groups/:group/secrets/:secret", wrapper.PutSecret)
+
 	router.Get(options.BaseURL+"/api/v1/version", wrapper.GetVersion)
 
 	router.Get(options.BaseURL+"/healthz", wrapper.Healthz)
@@ -3501,6 +3762,126 @@ type ListGroupsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGroupsdefaultApplicationProblemPlusJSONResponse) VisitListGroupsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListHandlersRequestObject struct {
+	Group GroupName `json:"group"`
+}
+
+type ListHandlersResponseObject interface {
+	VisitListHandlersResponse(ctx *fiber.Ctx) error
+}
+
+type ListHandlers200JSONResponse HandlerList
+
+func (response ListHandlers200JSONResponse) VisitListHandlersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListHandlersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListHandlersdefaultApplicationProblemPlusJSONResponse) VisitListHandlersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListSecretsRequestObject struct {
+	Group GroupName `json:"group"`
+}
+
+type ListSecretsResponseObject interface {
+	VisitListSecretsResponse(ctx *fiber.Ctx) error
+}
+
+type ListSecrets200JSONResponse SecretList
+
+func (response ListSecrets200JSONResponse) VisitListSecretsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListSecretsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSecretsdefaultApplicationProblemPlusJSONResponse) VisitListSecretsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteSecretRequestObject struct {
+	Group  GroupName `json:"group"`
+	Secret string    `json:"secret"`
+	Params DeleteSecretParams
+}
+
+type DeleteSecretResponseObject interface {
+	VisitDeleteSecretResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteSecret204Response struct {
+}
+
+func (response DeleteSecret204Response) VisitDeleteSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteSecretdefaultApplicationProblemPlusJSONResponse) VisitDeleteSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutSecretRequestObject struct {
+	Group  GroupName `json:"group"`
+	Secret string    `json:"secret"`
+	Params PutSecretParams
+	Body   *PutSecretJSONRequestBody
+}
+
+type PutSecretResponseObject interface {
+	VisitPutSecretResponse(ctx *fiber.Ctx) error
+}
+
+type PutSecret200JSONResponse Secret
+
+func (response PutSecret200JSONResponse) VisitPutSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutSecretdefaultApplicationProblemPlusJSONResponse) VisitPutSecretResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -4807,6 +5188,18 @@ type StrictServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
+	// ListHandlers The handlers of a group, what they do and which parameters they take
+	// (GET /api/v1/groups/{group}/handlers)
+	ListHandlers(ctx context.Context, request ListHandlersRequestObject) (ListHandlersResponseObject, error)
+	// ListSecrets The secrets of a group, without their values
+	// (GET /api/v1/groups/{group}/secrets)
+	ListSecrets(ctx context.Context, request ListSecretsRequestObject) (ListSecretsResponseObject, error)
+	// DeleteSecret Delete a secret; runs that ask for it fail
+	// (DELETE /api/v1/groups/{group}/secrets/{secret})
+	DeleteSecret(ctx context.Context, request DeleteSecretRequestObject) (DeleteSecretResponseObject, error)
+	// PutSecret Create or replace a secret
+	// (PUT /api/v1/groups/{group}/secrets/{secret})
+	PutSecret(ctx context.Context, request PutSecretRequestObject) (PutSecretResponseObject, error)
 	// GetHold Whether everything is paused
 	// (GET /api/v1/hold)
 	GetHold(ctx context.Context, request GetHoldRequestObject) (GetHoldResponseObject, error)
@@ -5140,6 +5533,132 @@ func (sh *strictHandler) ListGroups(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ListGroupsResponseObject); ok {
 		if err := validResponse.VisitListGroupsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListHandlers operation middleware
+func (sh *strictHandler) ListHandlers(ctx *fiber.Ctx, group GroupName) error {
+	var request ListHandlersRequestObject
+
+	request.Group = group
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListHandlers(ctx.UserContext(), request.(ListHandlersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListHandlers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListHandlersResponseObject); ok {
+		if err := validResponse.VisitListHandlersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSecrets operation middleware
+func (sh *strictHandler) ListSecrets(ctx *fiber.Ctx, group GroupName) error {
+	var request ListSecretsRequestObject
+
+	request.Group = group
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSecrets(ctx.UserContext(), request.(ListSecretsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSecrets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSecretsResponseObject); ok {
+		if err := validResponse.VisitListSecretsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSecret operation middleware
+func (sh *strictHandler) DeleteSecret(ctx *fiber.Ctx, group GroupName, secret string, params DeleteSecretParams) error {
+	var request DeleteSecretRequestObject
+
+	request.Group = group
+	request.Secret = secret
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSecret(ctx.UserContext(), request.(DeleteSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSecretResponseObject); ok {
+		if err := validResponse.VisitDeleteSecretResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutSecret operation middleware
+func (sh *strictHandler) PutSecret(ctx *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error {
+	var request PutSecretRequestObject
+
+	request.Group = group
+	request.Secret = secret
+	request.Params = params
+
+	var body PutSecretJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutSecret(ctx.UserContext(), request.(PutSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutSecretResponseObject); ok {
+		if err := validResponse.VisitPutSecretResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

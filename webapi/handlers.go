@@ -7,6 +7,7 @@ import (
 
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -20,6 +21,7 @@ type handlers struct {
 	index   *index
 	users   *auth.Directory
 	version string
+	master  *seal.Master // seals secrets; nil without one
 	log     *slog.Logger
 
 	cookie func(secret string) string     // what Set-Cookie says

@@ -117,7 +117,11 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return nil, err
 	}
-	result := PutJobResult{Changes: []FieldChange{}, DryRun: r.Params.DryRun}
+	warnings, err := h.checkHandler(ctx, &wish)
+	if err != nil {
+		return nil, err
+	}
+	result := PutJobResult{Changes: []FieldChange{}, Warnings: warnings, DryRun: r.Params.DryRun}
 	if r.Params.DryRun {
 		return dryRun(was, wish, edit, result)
 	}
@@ -259,8 +263,14 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 		return nil, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
 	}
 	// The owner of the shard knows too, but answers only while there is one.
-	if _, err := h.conn.GetJob(ctx, name); err != nil {
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
 		return nil, err
+	}
+	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
+		if err := h.checkParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
+			return nil, err
+		}
 	}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", request, &reply); err != nil {

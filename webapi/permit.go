@@ -90,6 +90,11 @@ var permits = map[string]permit{
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},
 
+	"listHandlers": {role: auth.Viewer, where: ofPath},
+	"listSecrets":  {role: auth.Editor, where: ofPath},
+	"putSecret":    {role: auth.Editor, where: ofPath},
+	"deleteSecret": {role: auth.Editor, where: ofPath},
+
 	"listUsers":        {role: auth.Admin, where: everywhere},
 	"getUser":          {role: auth.Admin, where: everywhere},
 	"putUser":          {role: auth.Admin, where: everywhere},

@@ -21,6 +21,7 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/frontend"
+	"carillon/internal/seal"
 	"carillon/logstore"
 )
 
@@ -58,6 +59,9 @@ type Config struct {
 	Grace time.Duration
 	// Version is what GET /version tells. Defaults to "dev".
 	Version string
+	// MasterKey seals secrets, as "carillon secret keygen" prints it. Defaults to none:
+	// secrets cannot be set.
+	MasterKey string
 	// Registerer takes the package's metrics, and Gatherer gives those that GET
 	// /metrics shows. Default to a registry of the server's own.
 	Registerer prometheus.Registerer
@@ -162,6 +166,11 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	s.handlers = &handlers{
 		conn: conn, store: visibleStore{store}, index: x, users: auth.NewDirectory(conn, cfg.Logger),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link,
+	}
+	if cfg.MasterKey != "" {
+		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
+			return nil, invalid("master_key", "is "+err.Error())
+		}
 	}
 	return s, nil
 }

@@ -153,6 +153,9 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 	for _, c := range changes {
 		count[c.Result]++
 		t.row(c.Result, string(c.Kind), c.Name)
+		for _, w := range c.Warnings {
+			t.line("    warning: " + w.Field + " " + w.Reason)
+		}
 		if c.Result != changed {
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"carillon/executor"
 	"carillon/internal/chserver"
 	"carillon/internal/manifest"
+	"carillon/internal/seal"
 	"carillon/job"
 )
 
@@ -91,6 +92,11 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
 		return err
 	}
+	master, err := keptMasterKey(filepath.Join(o.data, "master.key"))
+	if err != nil {
+		return err
+	}
+	o.web.MasterKey = master.Text()
 	if !o.noSamples {
 		if err := saveSamples(ctx, conn); err != nil {
 			return err
@@ -113,7 +119,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	worker, err := devExecutor(conn, o, log)
+	worker, err := devExecutor(conn, o, master.Group(devGroup), log)
 	if err != nil {
 		return err
 	}
@@ -166,12 +172,12 @@ func (n *node) ready(ctx context.Context, shards int) {
 	}
 }
 
-func devExecutor(conn *bus.Conn, o devOptions, log *slog.Logger) (*executor.Executor, error) {
+func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, log *slog.Logger) (*executor.Executor, error) {
 	// Everything ends with the process, so nobody would take over what it gives back
 	// late: it stops quickly.
 	e, err := executor.New(conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: version(), Logger: log.With("component", "executor"),
-		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond,
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(),
 	})
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,6 +228,56 @@ func drawGroups(t *table, groups client.GroupList) {
 				cell(strings.Join(kinds, ", "), 40), cell(i.Version, 20), cell(i.Host, 30), instant(i.At))
 		}
 	}
+}
+
+func drawHandlers(t *table, handlers client.HandlerList) {
+	if len(handlers.Items) == 0 {
+		t.line("no handlers: executors announce those that they register")
+		return
+	}
+	t.row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")
+	for _, h := range handlers.Items {
+		here := "none online"
+		if len(h.Instances) > 0 {
+			here = strconv.Itoa(len(h.Instances))
+		}
+		t.row(cell(h.Handler, 40), here, cell(paramsOf(h.ParamsSchema), 60), cell(h.Description, noteWidth))
+	}
+}
+
+// paramsOf returns a schema in a few words: the fields of an object with their types,
+// or the type alone.
+func paramsOf(schema json.RawMessage) string {
+	var s struct {
+		Type       any `json:"type"`
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+	}
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
+		return "?"
+	}
+	kind := func(t any) string {
+		switch t := t.(type) {
+		case string:
+			return t
+		case []any:
+			var all []string
+			for _, one := range t {
+				all = append(all, fmt.Sprint(one))
+			}
+			return strings.Join(all, " or ")
+		}
+		return "any"
+	}
+	if len(s.Properties) == 0 {
+		return kind(s.Type)
+	}
+	var fields []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		fields = append(fields, name+" "+kind(s.Properties[name].Type))
+	}
+	return strings.Join(fields, ", ")
 }
 
 func drawCalendars(t *table, calendars client.CalendarList) {

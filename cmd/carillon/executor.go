@@ -14,6 +14,8 @@ type executorOptions struct {
 	natsOptions
 	runnerOptions
 	group, instance     string
+	secretKey           string
+	maxLines, maxBytes  int
 	slots               int
 	grace               time.Duration
 	logLevel, logFormat string
@@ -42,6 +44,9 @@ func newExecutorCommand() *cobra.Command {
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor lets its runs go on")
+	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\" (default: from "+secretKeyVariable+")")
+	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
+	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "how many `bytes` an attempt may log")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	if err := cmd.MarkFlagRequired("group"); err != nil {
@@ -58,6 +63,10 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err := job.CheckSlug("group", o.group); err != nil {
 		return err
 	}
+	key, err := keyFrom(o.secretKey, secretKeyVariable)
+	if err != nil {
+		return err
+	}
 	o.Name, o.Logger = "carillon executor "+o.group, log
 	conn, err := bus.Connect(o.Config)
 	if err != nil {
@@ -66,6 +75,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	defer conn.NC.Close()
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes,
 	})
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func newGetCommand() *cobra.Command {
 			"  carillon get nodes -o json",
 	}
 	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetRunsCommand(), newGetRunCommand(),
-		newGetNodesCommand(), newGetGroupsCommand(), newGetCalendarsCommand())
+		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand())
 	return cmd
 }
 
@@ -241,6 +241,24 @@ func newGetGroupsCommand() *cobra.Command {
 	}, func(ctx context.Context, api *client.API) (client.GroupList, error) {
 		return client.Read[client.GroupList](api.ListGroups(ctx))
 	}, drawGroups)
+}
+
+func newGetHandlersCommand() *cobra.Command {
+	var group string
+	cmd := newListCommand(&cobra.Command{
+		Use:   "handlers",
+		Short: "The handlers of a group, and the parameters that they take",
+		Long: "The handlers that executors of a group have announced, what they do and the parameters that they take. -o json and\n" +
+			"yaml show the parameters as JSON schemas, by which jobs are checked when they are saved.",
+		Example: "  carillon get handlers --group billing\n  carillon get handlers -g billing -o json",
+	}, func(ctx context.Context, api *client.API) (client.HandlerList, error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return client.HandlerList{}, usage(err)
+		}
+		return client.Read[client.HandlerList](api.ListHandlers(ctx, group))
+	}, drawHandlers)
+	groupFlag(cmd, &group)
+	return cmd
 }
 
 func newGetCalendarsCommand() *cobra.Command {

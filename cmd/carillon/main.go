@@ -35,6 +35,7 @@ func main() {
 		newNextCommand(),
 		newImportCommand(),
 		newStarlarkCommand(),
+		newSecretCommand(),
 
 		newLoginCommand(),
 		newLogoutCommand(),

@@ -37,6 +37,8 @@ type change struct {
 	Name   string               `json:"name"`
 	Result string               `json:"result"`
 	Fields []client.FieldChange `json:"changes,omitempty"`
+	// Warnings say what is most likely wrong with a job.
+	Warnings []client.FieldError `json:"warnings,omitempty"`
 
 	doc      *manifest.Document // nil for what is deleted
 	revision uint64             // that the change is based on
@@ -84,7 +86,7 @@ func (p planner) planJob(ctx context.Context, d *manifest.Document) (change, err
 	name := job.Name(d.Name)
 	put, err := client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
 		&client.PutJobParams{DryRun: new(true)}, "application/json", bytes.NewReader(d.JSON)))
-	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, doc: d, revision: put.Revision}, err
+	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
 }
 
 // planCalendar compares a calendar itself: the API has no dry run for them.

@@ -13,7 +13,7 @@ import (
 func allCommands() []*cobra.Command {
 	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
 		newApplyCommand(), newGetCommand(), newRunCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(),
+		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(),
 		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand())
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {

@@ -33,7 +33,7 @@ type serverOptions struct {
 	nodeConfig
 	natsOptions
 	assets              bus.Assets
-	roleList            string
+	roleList, masterKey string
 	certFile, keyFile   string
 	logLevel, logFormat string
 }
@@ -64,6 +64,7 @@ func newServerCommand() *cobra.Command {
 	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "clients reach the API through a proxy only, which speaks TLS with them and sets X-Forwarded-For")
 	f.StringVar(&o.web.PublicURL, "public-url", "", "the `address` at which people reach the API, for links (default: that of --http)")
 	f.StringSliceVar(&o.web.Hosts, "host", nil, "a `name` by which clients may call the API (default: with TLS or a proxy any, else those of this machine)")
+	f.StringVar(&o.masterKey, "master-key", "", "the `file` of the key that seals secrets (default: from "+masterKeyVariable+"; without one, they cannot be set)")
 	f.StringVar(&o.data, "data", "data", "the `directory` for history in a file")
 	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which shows the password to fewer)")
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
@@ -79,6 +80,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	tuneRuntime()
 	log, err := newLogger(cmd.ErrOrStderr(), o.logLevel, o.logFormat)
 	if err != nil {
+		return err
+	}
+	if o.web.MasterKey, err = keyFrom(o.masterKey, masterKeyVariable); err != nil {
 		return err
 	}
 	o.store = storeFlag(o.store)

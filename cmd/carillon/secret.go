@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/bus"
+	"carillon/internal/client"
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// Where keys come from when no file is named.
+const (
+	masterKeyVariable = "CARILLON_MASTER_KEY" // of servers
+	secretKeyVariable = "CARILLON_SECRET_KEY" // of executors
+)
+
+func newSecretCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "secret",
+		Short: "Secrets of executor groups, which runs get by reference",
+		Long: "Secrets of executor groups. A job names those that its runs get (task.secrets); only the group's executors can read\n" +
+			"them, and they keep them out of logs. To begin with: make a master key for the servers, and from it a key for each\n" +
+			"group's executors. \"carillon dev\" has done so already.",
+		Example: "  carillon secret keygen > master.key                                    # once, for the servers: --master-key\n" +
+			"  carillon secret key -g billing --master-key master.key > billing.key   # for executors: --secret-key\n" +
+			"  carillon secret set db-password -g billing < password.txt\n" +
+			"  carillon secret list -g billing",
+	}
+	cmd.AddCommand(newSecretSetCommand(), newSecretListCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
+	return cmd
+}
+
+// groupFlag adds the flag that says which group.
+func groupFlag(cmd *cobra.Command, group *string) {
+	cmd.Flags().StringVarP(group, "group", "g", "", "the executor `group`")
+	if err := cmd.MarkFlagRequired("group"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+}
+
+func newSecretSetCommand() *cobra.Command {
+	var group, file, description string
+	cmd := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Create or replace a secret, read from standard input",
+		Long: "Create or replace a secret. Its value is read from a file or standard input, so that it is in no history of a shell;\n" +
+			"a line end at its end is left out. Runs that begin from then on get it.",
+		Example: "  carillon secret set db-password --group billing < password.txt\n" +
+			"  pass show billing/api | carillon secret set api-token -g billing --description \"of the mail provider\"\n" +
+			"  carillon secret set tls-key -g billing --from-file key.pem",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	groupFlag(cmd, &group)
+	cmd.Flags().StringVar(&file, "from-file", "-", "the `file` with the value; - is standard input")
+	cmd.Flags().StringVar(&description, "description", "", "what it is")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", args[0])); err != nil {
+			return usage(err)
+		}
+		value, err := readSecret(cmd, file)
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		s, err := client.Read[client.Secret](api.PutSecret(cmd.Context(), group, args[0], nil, client.SecretRequest{Value: value, Description: description}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), s, func(t *table) { t.line("secret " + group + "/" + s.Secret + " is set") })
+	}
+	return cmd
+}
+
+// readSecret reads a value without the line end that files and pipes have.
+func readSecret(cmd *cobra.Command, file string) (string, error) {
+	from := cmd.InOrStdin()
+	if file != "-" {
+		f, err := os.Open(file) //nolint:gosec // the file that the person names
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	} else if isTerminal(from) {
+		cmd.PrintErrln("Type the value, which is shown, then Enter and Ctrl-D.")
+	}
+	data, err := io.ReadAll(io.LimitReader(from, bus.MaxSecret+3)) // enough to see that it is too long
+	if err != nil {
+		return "", fmt.Errorf("read the value: %w", err)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+}
+
+func newSecretListCommand() *cobra.Command {
+	var group string
+	cmd := newListCommand(&cobra.Command{
+		Use:     "list",
+		Short:   "The secrets of a group, without their values",
+		Example: "  carillon secret list --group billing",
+	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return client.SecretList{}, usage(err)
+		}
+		return client.Read[client.SecretList](api.ListSecrets(ctx, group))
+	}, drawSecrets)
+	groupFlag(cmd, &group)
+	return cmd
+}
+
+func drawSecrets(t *table, secrets client.SecretList) {
+	if len(secrets.Items) == 0 {
+		t.line("no secrets")
+		return
+	}
+	t.row("SECRET", "UPDATED", "BY", "KEY", "DESCRIPTION")
+	for _, s := range secrets.Items {
+		t.row(s.Secret, instant(s.UpdatedAt), cell(s.Author, 20), s.KeyID, cell(s.Description, noteWidth))
+	}
+}
+
+func newSecretDeleteCommand() *cobra.Command {
+	var group string
+	cmd := &cobra.Command{
+		Use:     "delete NAME...",
+		Short:   "Delete secrets; runs that ask for them fail",
+		Example: "  carillon secret delete old-token --group billing",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	r := newRemote(cmd)
+	groupFlag(cmd, &group)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		gone := []string{}
+		err = eachOf(args, func(name string) error {
+			if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", name)); err != nil {
+				return usage(err)
+			}
+			_, err := client.Read[client.None](api.DeleteSecret(cmd.Context(), group, name, nil))
+			if err == nil {
+				gone = append(gone, name)
+			}
+			return err
+		})
+		return errors.Join(r.output.show(cmd.OutOrStdout(), gone, func(t *table) {
+			for _, name := range gone {
+				t.line("secret " + group + "/" + name + " is deleted")
+			}
+		}), err)
+	}
+	return cmd
+}
+
+func newSecretKeygenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "keygen",
+		Short: "Make a master key for the servers, and print it",
+		Long: "Make a master key and print it. Servers with the role api get it, by --master-key or " + masterKeyVariable + "; from it\n" +
+			"\"carillon secret key\" makes the keys of executors. Whoever has it can read all secrets: keep it as such.",
+		Example: "  (umask 077; carillon secret keygen > master.key)",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), seal.NewMaster().Text())
+			return err
+		},
+	}
+}
+
+func newSecretKeyCommand() *cobra.Command {
+	var group, file string
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Print the key of a group's executors",
+		Long: "Print the key with which the executors of a group read its secrets, and no other's. They get it by --secret-key or\n" +
+			secretKeyVariable + ". It follows from the master key, so it can be printed again; no server is asked.",
+		Example: "  (umask 077; carillon secret key -g billing --master-key master.key > billing.key)",
+		Args:    cobra.NoArgs,
+	}
+	groupFlag(cmd, &group)
+	cmd.Flags().StringVar(&file, "master-key", "", "the `file` of the master key (default: from "+masterKeyVariable+")")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := job.CheckSlug("group", group); err != nil {
+			return usage(err)
+		}
+		text, err := keyFrom(file, masterKeyVariable)
+		if err != nil {
+			return err
+		}
+		master, err := seal.ParseMaster(text)
+		if err != nil {
+			return &job.InvalidError{Field: "master-key", Reason: "is " + err.Error()}
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), master.Group(group).Text())
+		return err
+	}
+	return cmd
+}
+
+// keyFrom reads a key from a file, or from a variable when none is named; "" when there
+// is neither. The variable is taken out of the environment, which child processes get.
+func keyFrom(file, variable string) (string, error) {
+	if file == "" {
+		text := os.Getenv(variable)
+		return text, os.Unsetenv(variable)
+	}
+	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
+	if err != nil {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	return string(data), nil
+}
+
+// keptMasterKey returns the master key in a file, which is made when it is not there.
+func keptMasterKey(file string) (*seal.Master, error) {
+	data, err := os.ReadFile(file) //nolint:gosec // in the data directory
+	if errors.Is(err, os.ErrNotExist) {
+		master := seal.NewMaster()
+		if err := os.WriteFile(file, []byte(master.Text()+"\n"), 0o600); err != nil {
+			return nil, fmt.Errorf("keep master key: %w", err)
+		}
+		return master, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read master key: %w", err)
+	}
+	master, err := seal.ParseMaster(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("read master key from %s: %w", file, err)
+	}
+	return master, nil
+}

@@ -1,0 +1,172 @@
+package webapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// ListHandlers answers GET /groups/{group}/handlers.
+func (h *handlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject) (ListHandlersResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	items, err := h.handlersOf(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	return ListHandlers200JSONResponse{Items: items}, nil
+}
+
+// handlersOf returns what is known of a group's handlers, by name: those that have been
+// announced, with the instances that have them now, and those of executors that only
+// name them in their heartbeats.
+func (h *handlers) handlersOf(ctx context.Context, group string) ([]HandlerItem, error) {
+	announced, err := h.conn.Handlers(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := h.conn.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := map[string]*HandlerItem{}
+	for _, a := range announced {
+		items[a.Handler] = &HandlerItem{
+			Handler: a.Handler, Description: a.Description, ParamsSchema: a.Params, Version: a.Version, AnnouncedAt: a.At, Instances: []string{},
+		}
+	}
+	for _, i := range instances {
+		if i.Group != group {
+			continue
+		}
+		for _, name := range i.Handlers {
+			if items[name] == nil {
+				items[name] = &HandlerItem{Handler: name}
+			}
+			items[name].Instances = append(items[name].Instances, i.Instance)
+		}
+	}
+	list := make([]HandlerItem, 0, len(items))
+	for _, item := range items {
+		slices.Sort(item.Instances)
+		list = append(list, *item)
+	}
+	slices.SortFunc(list, func(a, b HandlerItem) int { return strings.Compare(a.Handler, b.Handler) })
+	return list, nil
+}
+
+// checkHandler checks a job that is about to be saved against what is known of its
+// handler. The error says what is wrong with its parameters; a handler that nobody
+// knows is only worth a warning, for its executor may not have been started yet.
+func (h *handlers) checkHandler(ctx context.Context, j *job.Job) (warnings []FieldError, err error) {
+	if j.Task.Handler == "" {
+		return nil, nil
+	}
+	err = h.checkParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
+	if !errors.Is(err, job.ErrNotFound) {
+		return nil, err
+	}
+	known, err := h.handlersOf(ctx, j.Job.Group())
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, k := range known {
+		if k.Handler == j.Task.Handler {
+			return nil, nil
+		}
+		names = append(names, k.Handler)
+	}
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	return []FieldError{{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs will fail until one has it; known: %s",
+		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}}, nil
+}
+
+// checkParams checks parameters against the schema that a handler was announced with.
+// The error is job.ErrNotFound when it was not announced, or has an *InvalidError for
+// each thing that is wrong.
+func (h *handlers) checkParams(ctx context.Context, group, handler string, params json.RawMessage) error {
+	known, err := h.conn.Handler(ctx, group, handler)
+	if err != nil || len(known.Params) == 0 || len(params) == 0 {
+		return err
+	}
+	return validateParams(known, params)
+}
+
+// validateParams has no error for a schema that cannot be used: an executor's mistake is
+// no reason to refuse jobs.
+func validateParams(h *bus.Handler, params json.RawMessage) error {
+	schema := compile(h.Params)
+	if schema == nil {
+		return nil
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
+	if err != nil {
+		return invalid("params", "is not JSON")
+	}
+	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
+		return errors.Join(leaves(wrong, h.Handler)...)
+	}
+	return nil
+}
+
+// compile returns nil for what is no schema.
+func compile(text json.RawMessage) *jsonschema.Schema {
+	const name = "params.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema from the bus must not have anything fetched
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = c.AddResource(name, document)
+	}
+	if err != nil {
+		return nil
+	}
+	schema, err := c.Compile(name)
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// leaves returns what is wrong at the ends of the tree of reasons.
+func leaves(e *jsonschema.ValidationError, handler string) []error {
+	if len(e.Causes) == 0 {
+		english := message.NewPrinter(language.English)
+		return []error{invalid(pathOf(e.InstanceLocation), fmt.Sprintf("does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english)))}
+	}
+	var errs []error
+	for _, cause := range e.Causes {
+		errs = append(errs, leaves(cause, handler)...)
+	}
+	return errs
+}
+
+// pathOf returns a place in the parameters as fields are named elsewhere.
+func pathOf(location []string) string {
+	var path strings.Builder
+	path.WriteString("params")
+	for _, part := range location {
+		if _, err := strconv.Atoi(part); err == nil {
+			path.WriteString("[" + part + "]")
+		} else {
+			path.WriteString("." + part)
+		}
+	}
+	return path.String()
+}

@@ -1,0 +1,126 @@
+package webapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/bus"
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// announce makes a handler known, as its executor would.
+func (w *world) announce(group, handler, schema string) {
+	w.Helper()
+	h := &bus.Handler{Group: group, Handler: handler, Description: "does " + handler, Params: json.RawMessage(schema), Instance: "i", At: noon}
+	data, err := json.Marshal(h)
+	w.check(err)
+	_, err = w.conn.JS.Publish(w.Context(), h.Subject(), data)
+	w.check(err)
+}
+
+func handlerJob(name job.Name, handler string, params any) map[string]any {
+	j := map[string]any{"job": name, "task": map[string]any{"handler": handler}}
+	if params != nil {
+		j["params"] = params
+	}
+	return j
+}
+
+const reportSchema = `{"type":"object","additionalProperties":false,"properties":{"region":{"type":"string"},"limits":{"type":"array","items":{"type":"integer"}}}}`
+
+func TestHandlersAreListedWithWhoHasThem(t *testing.T) {
+	w := newWorld(t)
+	w.announce("billing", "report", reportSchema)
+	w.announce("other", "report", "true")
+	i := bus.Instance{Group: "billing", Instance: "one", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"report", "plain"}, StartedAt: noon, At: noon}
+	data, err := json.Marshal(i)
+	w.check(err)
+	_, err = w.conn.JS.Publish(t.Context(), "$KV.INST.billing.one", data)
+	w.check(err)
+	list, _ := want[HandlerList](w, http.StatusOK, "GET", "/api/v1/groups/billing/handlers", nil)
+	if diff := cmp.Diff(HandlerList{Items: []HandlerItem{
+		{Handler: "plain", Instances: []string{"one"}},
+		{Handler: "report", Description: "does report", ParamsSchema: json.RawMessage(reportSchema), AnnouncedAt: noon, Instances: []string{"one"}},
+	}}, list); diff != "" {
+		t.Errorf("handlers (-want +got):\n%s", diff)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/groups/Billing/handlers", nil, "group")
+}
+
+func TestAJobForAnUnknownHandlerIsSavedWithAWarning(t *testing.T) {
+	w := newWorld(t)
+	w.announce("billing", "report", "")
+	put := func(status int, handler string) PutJobResult {
+		t.Helper()
+		r, _ := want[PutJobResult](w, status, "PUT", "/api/v1/jobs/billing/a", handlerJob("billing/a", handler, nil))
+		return r
+	}
+	if r := put(http.StatusCreated, "reprot"); len(r.Warnings) != 1 || r.Warnings[0].Field != "task.handler" ||
+		!strings.Contains(r.Warnings[0].Reason, `"reprot" is not known to any executor of group billing`) || !strings.Contains(r.Warnings[0].Reason, "known: report") {
+		t.Errorf("warnings %+v", r.Warnings)
+	}
+	if r := put(http.StatusOK, "report"); len(r.Warnings) != 0 {
+		t.Errorf("warnings %+v", r.Warnings)
+	}
+}
+
+func TestParametersAreCheckedAgainstTheirHandlersSchema(t *testing.T) {
+	w := newWorld(t)
+	w.announce("billing", "report", reportSchema)
+	w.announce("billing", "broken", `{"$ref": "https://example.com/schema.json"}`)
+	path := "/api/v1/jobs/billing/a"
+	refused := func(params any, parts ...string) {
+		t.Helper()
+		w.problem(http.StatusBadRequest, "invalid", "PUT", path, handlerJob("billing/a", "report", params), parts...)
+	}
+	refused(map[string]any{"region": 5}, `"field":"params.region"`, "does not fit handler report: got number, want string")
+	refused(map[string]any{"limits": []any{1, "x"}, "regoin": "north"}, `"field":"params.limits[1]"`, "additional properties 'regoin' not allowed")
+	refused("north", `"field":"params"`, "got string, want object")
+	want[PutJobResult](w, http.StatusCreated, "PUT", path, handlerJob("billing/a", "report", map[string]any{"region": "north"}))
+	want[PutJobResult](w, http.StatusOK, "PUT", path, handlerJob("billing/a", "report", nil))
+	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/run", map[string]any{"params": map[string]any{"region": 5}}, "params.region")
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/b", handlerJob("billing/b", "broken", 5)) // its executor's mistake
+}
+
+func TestSecretsAreSealedAndNeverGivenBack(t *testing.T) {
+	master := seal.NewMaster()
+	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = master.Text() + "\n" })
+	path := "/api/v1/groups/billing/secrets"
+	s, _ := want[Secret](w, http.StatusOK, "PUT", path+"/DB_PASSWORD", map[string]any{"value": "pa55", "description": "of the ledger"}, header{"Carillon-User", "ann"})
+	if s.Secret != "DB_PASSWORD" || s.Author != "ann" || s.KeyID != master.Group("billing").ID() || time.Since(s.UpdatedAt) > time.Minute {
+		t.Errorf("%+v", s)
+	}
+	stored, err := w.conn.Secret(t.Context(), "billing", "DB_PASSWORD")
+	w.check(err)
+	if got, err := master.Group("billing").Open("DB_PASSWORD", stored.Sealed); err != nil || got != "pa55" {
+		t.Errorf("opened %q, %v", got, err)
+	}
+	a := w.send("GET", path, nil)
+	if strings.Contains(a.text, "pa55") || strings.Contains(a.text, "sealed") || !strings.Contains(a.text, "of the ledger") {
+		t.Errorf("the list says %s", a.text)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a.b", map[string]any{"value": "x"}, "must name a secret")
+	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a", map[string]any{"value": ""}, "value", "is empty")
+	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a", map[string]any{"value": strings.Repeat("x", bus.MaxSecret+1)}, "value", "at most 16384")
+	if a := w.send("DELETE", path+"/DB_PASSWORD", nil); a.status != http.StatusNoContent {
+		t.Errorf("delete: %d %s", a.status, a.text)
+	}
+	w.problem(http.StatusNotFound, "not_found", "DELETE", path+"/DB_PASSWORD", nil)
+	if list, _ := want[SecretList](w, http.StatusOK, "GET", path, nil); len(list.Items) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestAServerWithoutAKeySaysHowToGetOne(t *testing.T) {
+	w := newWorld(t)
+	w.problem(http.StatusConflict, "conflict", "PUT", "/api/v1/groups/billing/secrets/a", map[string]any{"value": "x"}, "start the server with --master-key FILE")
+	if _, err := New(w.conn, w.store, Config{MasterKey: "x", Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), "master_key is not a master key") {
+		t.Error(err)
+	}
+}
