@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -117,6 +119,9 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return nil, err
 	}
+	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
+		return nil, err
+	}
 	warnings, err := h.checkHandler(ctx, &wish)
 	if err != nil {
 		return nil, err
@@ -147,6 +152,20 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 		}
 	}
 	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: headers}}, nil
+}
+
+// mayPut returns wish with what is stored where it has what the caller may not see.
+// Then the edit is to replace exactly that version.
+func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit) (job.Job, error) {
+	access := whoIs(ctx).Access
+	if was == nil {
+		return restored(access, nil, wish)
+	}
+	whole, err := restored(access, &was.Job, wish)
+	if err == nil && edit.IfRevision == 0 && !edit.IfAbsent && !reflect.DeepEqual(whole, wish) {
+		edit.IfRevision = was.Revision
+	}
+	return whole, err
 }
 
 // dryRun tells what saving wish in the place of was, which may be nil, would change.
@@ -258,6 +277,9 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 	}
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
+	}
+	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(auth.Params, name.Group()) {
+		return nil, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {
 		return nil, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))

@@ -252,7 +252,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Use(s.outermost(requests), s.ours, bounded)
 	routes := s.contract.checked(app, s.admit)
-	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText}))
+	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
 	app.Use(console())

@@ -227,7 +227,7 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// Grant The right to see something of a job that one can see: what runs print; what they are given; scripts and commands; values of the task's environment
+// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
 type Grant = auth.Grant
 
 // Group defines model for Group.

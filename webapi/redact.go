@@ -1,0 +1,205 @@
+package webapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/auth"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// hidden stands where a document has something that the caller has no grant for. A
+// document that comes back with it keeps what is stored there.
+const hidden = "(hidden)"
+
+// redacted is a middleware that hides, in whatever an operation returns, what the
+// caller has no grant for in the group that it belongs to. It looks at types rather
+// than operations, so that one which is added cannot forget it.
+func redacted(next StrictHandlerFunc, _ string) StrictHandlerFunc {
+	return func(c *fiber.Ctx, request any) (any, error) {
+		response, err := next(c, request)
+		by := callerOf(c.UserContext())
+		if err != nil || response == nil || by.who == nil || seesAll(by.who.Access) {
+			return response, err
+		}
+		copied := reflect.New(reflect.TypeOf(response)).Elem()
+		copied.Set(reflect.ValueOf(response))
+		hide(by.who.Access, copied)
+		return copied.Interface(), nil
+	}
+}
+
+func seesAll(access auth.AccessList) bool {
+	for _, g := range auth.Grants {
+		if !access.Sees(g, auth.Everywhere) {
+			return false
+		}
+	}
+	return true
+}
+
+// hide walks what a response is made of. v must be settable.
+func hide(access auth.AccessList, v reflect.Value) {
+	switch x := v.Addr().Interface().(type) {
+	case *job.Job:
+		*x = hiddenJob(access, *x)
+		return
+	case *logstore.Run:
+		if !access.Sees(auth.Logs, x.Job.Group()) {
+			x.Result = nil
+		}
+		return
+	case *PutJobResult:
+		hideChanges(access, x)
+	}
+	switch v.Kind() { //nolint:exhaustive // what is not here holds nothing
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				hide(access, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			hide(access, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			hide(access, v.Elem())
+		}
+	}
+}
+
+// hideChanges hides in a list of changes what hiddenJob hides in the documents.
+func hideChanges(access auth.AccessList, r *PutJobResult) {
+	group := r.Definition.Job.Job.Group()
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		secret := strings.HasPrefix(c.Field, "task.env") || strings.HasPrefix(c.Field, "task.http.auth")
+		task := strings.HasPrefix(c.Field, "task.")
+		if c.Field == "params" && !access.Sees(auth.Params, group) || secret && !access.Sees(auth.Secrets, group) || task && !secret && !access.Sees(auth.Scripts, group) {
+			c.From, c.To = hidden, hidden
+		}
+	}
+}
+
+// hiddenJob returns a job as somebody may see it. It shares nothing with j that it
+// changes.
+func hiddenJob(access auth.AccessList, j job.Job) job.Job {
+	group := j.Job.Group()
+	if len(j.Params) > 0 && !access.Sees(auth.Params, group) {
+		j.Params, _ = json.Marshal(hidden) // a constant
+	}
+	t := j.Task
+	if !access.Sees(auth.Secrets, group) {
+		t.Env = hiddenValues(t.Env)
+		if t.HTTP != nil && t.HTTP.Auth != (job.HTTPAuth{}) {
+			request := *t.HTTP
+			request.Auth = job.HTTPAuth{Bearer: hidden}
+			t.HTTP = &request
+		}
+	}
+	if !access.Sees(auth.Scripts, group) {
+		t = job.Task{Handler: t.Handler, Shell: hiddenText(t.Shell), Stdin: hiddenText(t.Stdin), Dir: t.Dir, Env: t.Env, Secrets: t.Secrets}
+		switch {
+		case len(j.Task.Command) > 0:
+			t.Command = []string{hidden}
+		case j.Task.HTTP != nil:
+			t.HTTP = &job.HTTP{Method: j.Task.HTTP.Method, URL: "https://hidden.invalid"}
+		case j.Task.Script != nil:
+			t.Script = &job.Script{Language: j.Task.Script.Language, Source: hidden}
+		}
+	}
+	j.Task = t
+	return j
+}
+
+func hiddenText(s string) string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+func hiddenValues(env map[string]string) map[string]string {
+	if env == nil {
+		return nil
+	}
+	out := make(map[string]string, len(env))
+	for k := range env {
+		out[k] = hidden
+	}
+	return out
+}
+
+// restored returns a document that somebody sends with what is stored where it has
+// what they were shown in its place. The error is errForbidden if it changes, or for a
+// new job sets, what they have no grant for. was is the stored job, nil if there is
+// none.
+func restored(access auth.AccessList, was *job.Job, wish job.Job) (job.Job, error) {
+	group := wish.Job.Group()
+	var before job.Job
+	if was != nil {
+		before = *was
+	}
+	shown := hiddenJob(access, before)
+	denied := func(g auth.Grant, field string) error {
+		return explain(errForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
+	}
+	if !access.Sees(auth.Params, group) {
+		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {
+			return wish, denied(auth.Params, "params")
+		}
+		wish.Params = before.Params
+	}
+	if !access.Sees(auth.Scripts, group) {
+		switch {
+		case was != nil && reflect.DeepEqual(withoutEnv(wish.Task), withoutEnv(shown.Task)):
+			env := wish.Task.Env
+			wish.Task = before.Task
+			wish.Task.Env = env
+		case wish.Task.Kind() != job.KindHandler:
+			return wish, denied(auth.Scripts, "task")
+		}
+	}
+	if !access.Sees(auth.Secrets, group) {
+		env := make(map[string]string, len(wish.Task.Env))
+		for k, v := range wish.Task.Env {
+			old, known := before.Task.Env[k]
+			if !known || v != hidden {
+				return wish, denied(auth.Secrets, "task.env."+k)
+			}
+			env[k] = old
+		}
+		if wish.Task.Env != nil {
+			wish.Task.Env = env
+		}
+		if h := wish.Task.HTTP; h != nil && h.Auth != (job.HTTPAuth{}) && access.Sees(auth.Scripts, group) {
+			if before.Task.HTTP == nil || h.Auth != shown.Task.HTTP.Auth {
+				return wish, denied(auth.Secrets, "task.http.auth")
+			}
+			request := *h
+			request.Auth = before.Task.HTTP.Auth
+			wish.Task.HTTP = &request
+		}
+	}
+	return wish, nil
+}
+
+// withoutEnv returns a task without what the grant for secrets is about: that is
+// looked at by itself.
+func withoutEnv(t job.Task) job.Task {
+	t.Env = nil
+	return t
+}
+
+// sameJSON reports whether two documents say the same.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
