@@ -33,6 +33,8 @@ type Assets struct {
 	Replicas int
 	// TrigBytes, EvtBytes and LogBytes bound the streams. Default to 4, 8 and 8 GiB.
 	TrigBytes, EvtBytes, LogBytes int64
+	// AuditBytes bounds the audit log. Defaults to 4 GiB, some million changes.
+	AuditBytes int64
 }
 
 func (a Assets) withDefaults() Assets {
@@ -45,6 +47,9 @@ func (a Assets) withDefaults() Assets {
 	}
 	if a.EvtBytes == 0 {
 		a.EvtBytes = 8 * gib
+	}
+	if a.AuditBytes == 0 {
+		a.AuditBytes = 4 * gib
 	}
 	if a.LogBytes == 0 {
 		a.LogBytes = 8 * gib
@@ -112,6 +117,22 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			Replicas:    a.Replicas,
 			AllowDirect: true,
 		},
+		{
+			Name:        StreamAudit,
+			Description: "what people and programs have changed",
+			Subjects:    []string{SubjectAudit},
+			Storage:     jetstream.FileStorage,
+			// Nobody can take anything out of it, and that cannot be changed; only the oldest
+			// go when it is full: a full audit log must not keep people from pausing jobs.
+			DenyDelete:  true,
+			DenyPurge:   true,
+			Discard:     jetstream.DiscardOld,
+			MaxBytes:    a.AuditBytes,
+			Compression: jetstream.S2Compression,
+			Duplicates:  time.Hour,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
 	}
 }
 
@@ -129,7 +150,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, Replicas: a.Replicas},
 		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
-		{Bucket: BucketAccess, Description: "users, API tokens and invitations", Replicas: a.Replicas},
+		{Bucket: BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.
 		{Bucket: BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},

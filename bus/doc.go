@@ -7,6 +7,7 @@
 //	TRIG   work queue  triggers, and with them, atomically: cursors, deferred items, records
 //	EVT    limits      what executors say about runs
 //	LOG    limits      what runs print
+//	AUDIT  limits      what people and programs have changed
 //	JOBS, CALENDAR, CLUSTER, GROUPS, SCRIPT, SECRET, HANDLER, INST, LEASE, ACCESS, SESSION   key-value buckets
 //
 // A trigger lives on TRIG exactly as long as its attempt, so the un-acknowledged

@@ -22,6 +22,7 @@ const (
 	MessageCursor   = "cursor.v1"
 	MessageDeferred = "deferred.v1"
 	MessageRecord   = "record.v1"
+	MessageAudit    = "audit.v1"
 )
 
 // NewMessage returns a message of the given kind.

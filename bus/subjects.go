@@ -14,6 +14,10 @@ const (
 	StreamLog  = "LOG"
 	StreamDead = "DEAD" // dead.<stream>: what ingest refused
 
+	// StreamAudit has the audit log's entries, all on SubjectAudit.
+	StreamAudit  = "AUDIT"
+	SubjectAudit = "audit"
+
 	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
 	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor

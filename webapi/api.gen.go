@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
@@ -105,6 +106,15 @@ func (e UserItemSignsIn) Valid() bool {
 
 // Access defines model for Access.
 type Access = auth.Access
+
+// AuditEntry One change.
+type AuditEntry = audit.Entry
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	Items []AuditEntry `json:"items"`
+	Next  string       `json:"next,omitempty"`
+}
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -769,6 +779,32 @@ type User = string
 // UserName defines model for UserName.
 type UserName = string
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// User Who
+	User string `form:"user,omitempty" json:"user,omitempty"`
+
+	// Operation What, as this contract names operations
+	Operation string `form:"operation,omitempty" json:"operation,omitempty"`
+
+	// Object To what: a part of it
+	Object string `form:"object,omitempty" json:"object,omitempty"`
+	Group  string `form:"group,omitempty" json:"group,omitempty"`
+	Result string `form:"result,omitempty" json:"result,omitempty"`
+
+	// From Inclusive
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Exclusive
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // DeleteCalendarParams defines parameters for DeleteCalendar.
 type DeleteCalendarParams struct {
 	// IfMatch The ETag that the thing must have
@@ -1075,6 +1111,9 @@ type PutUserJSONRequestBody = UserEdit
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAudit Who changed what, newest first
+	// (GET /api/v1/audit)
+	ListAudit(c *fiber.Ctx, params ListAuditParams) error
 	// ListCalendars All calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(c *fiber.Ctx) error
@@ -1238,6 +1277,99 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", query, &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "operation" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "operation", query, &params.Operation, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter operation: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "object" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "object", query, &params.Object, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter object: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "result" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "result", query, &params.Result, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter result: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAudit(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // ListCalendars operation middleware
 func (siw *ServerInterfaceWrapper) ListCalendars(c *fiber.Ctx) error {
@@ -3475,6 +3607,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/users/:user/sessions", wrapper.ListUserSessions)
 
+	router.Get(options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
+
 	router.Get(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
 
 	router.Post(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
@@ -3548,6 +3682,35 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListAuditRequestObject struct {
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(ctx *fiber.Ctx) error
+}
+
+type ListAudit200JSONResponse AuditPage
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
 
 type ListCalendarsRequestObject struct {
 }
@@ -5167,6 +5330,9 @@ func (response Readyz503JSONResponse) VisitReadyzResponse(ctx *fiber.Ctx) error 
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListAudit Who changed what, newest first
+	// (GET /api/v1/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListCalendars All calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(ctx context.Context, request ListCalendarsRequestObject) (ListCalendarsResponseObject, error)
@@ -5339,6 +5505,33 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error {
+	var request ListAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx.UserContext(), request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // ListCalendars operation middleware
 func (sh *strictHandler) ListCalendars(ctx *fiber.Ctx) error {

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,9 +61,18 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	entry, _, err := h.conn.PutCalendar(ctx, wish, edit)
+	var before any
+	if was, err := h.conn.GetCalendar(ctx, r.Calendar); err == nil {
+		before = was.Calendar
+	} else if !errors.Is(err, job.ErrNotFound) {
+		return nil, err
+	}
+	entry, changed, err := h.conn.PutCalendar(ctx, wish, edit)
 	if err != nil {
 		return nil, conditional(edit, err)
+	}
+	if err := describe(ctx, changed, "", before, entry.Calendar); err != nil {
+		return nil, err
 	}
 	return PutCalendar200JSONResponse{
 		Body:    CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},

@@ -11,8 +11,9 @@ import (
 )
 
 // diff lists the fields in which two documents differ, in order of path. Lists and
-// params count as one field each: they are changed as a whole.
-func diff(from, to job.Job) ([]FieldChange, error) {
+// params count as one field each: they are changed as a whole. One that is nil has no
+// fields.
+func diff(from, to any) ([]FieldChange, error) {
 	a, err := fieldsOf(from)
 	if err != nil {
 		return nil, err
@@ -33,14 +34,14 @@ func diff(from, to job.Job) ([]FieldChange, error) {
 }
 
 // fieldsOf returns the leaves of a document by their paths.
-func fieldsOf(j job.Job) (map[string]any, error) {
-	data, err := json.Marshal(j)
+func fieldsOf(document any) (map[string]any, error) {
+	data, err := json.Marshal(document)
 	if err != nil {
-		return nil, fmt.Errorf("encode job %s: %w", j.Job, err)
+		return nil, fmt.Errorf("encode document: %w", err)
 	}
-	var document map[string]any
-	if err := json.Unmarshal(data, &document); err != nil {
-		return nil, fmt.Errorf("decode job %s: %w", j.Job, err)
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, fmt.Errorf("decode document: %w", err)
 	}
 	leaves := map[string]any{}
 	var walk func(path string, value any)
@@ -57,7 +58,7 @@ func fieldsOf(j job.Job) (map[string]any, error) {
 			walk(key, field)
 		}
 	}
-	walk("", document)
+	walk("", fields)
 	return leaves, nil
 }
 

@@ -58,11 +58,14 @@ type crash struct {
 
 func (e *crash) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
+// crashOf returns what was recovered, with the stack of the panic.
+func crashOf(v any) error { return &crash{v, debug.Stack()} }
+
 // guarded calls the rest of the chain and returns its panic as an error.
 func guarded(c *fiber.Ctx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crash{v, debug.Stack()}
+			err = crashOf(v)
 		}
 	}()
 	return c.Next()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/internal/seal"
@@ -20,6 +21,7 @@ type handlers struct {
 	store   logstore.Store // as visibleStore has it
 	index   *index
 	users   *auth.Directory
+	audit   *audit.Log
 	version string
 	master  *seal.Master // seals secrets; nil without one
 	log     *slog.Logger

@@ -134,6 +134,13 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if err != nil {
 		return nil, conditional(edit, err)
 	}
+	var before any
+	if was != nil {
+		before = was.Job
+	}
+	if err := describe(ctx, changed, r.Params.Note, before, entry.Job); err != nil {
+		return nil, err
+	}
 	if err := h.index.wrote(entry); err != nil {
 		return nil, err
 	}
@@ -239,8 +246,12 @@ func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (Res
 }
 
 func (h *handlers) setPaused(ctx context.Context, group, short, user, note, ifMatch string, paused bool) (JobItem, error) {
-	entry, err := h.editJob(ctx, group, short, user, note, ifMatch, func(v *job.Version) { v.Paused = paused })
+	was := paused
+	entry, err := h.editJob(ctx, group, short, user, note, ifMatch, func(v *job.Version) { was, v.Paused = v.Paused, paused })
 	if err != nil {
+		return JobItem{}, err
+	}
+	if err := describe(ctx, was != paused, note, map[string]bool{"paused": was}, map[string]bool{"paused": paused}); err != nil {
 		return JobItem{}, err
 	}
 	return h.jobItem(ctx, entry, shownFires, shownRuns)
@@ -298,6 +309,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 	if err := h.ask(ctx, name, "trigger", request, &reply); err != nil {
 		return nil, err
 	}
+	entryOfChange(ctx).Note = "run " + string(reply.RunID)
 	return RunJob202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version}, nil
 }
 

@@ -20,6 +20,9 @@ type permit struct {
 	role  auth.Role
 	where place
 	grant auth.Grant // needed too, in that group; empty is none
+	// change is what the operation changes, for its entry in the audit log: a template
+	// with the names of the path. Empty is nothing.
+	change string
 }
 
 // place says in which executor group a role is needed.
@@ -43,38 +46,38 @@ var permits = map[string]permit{
 	"healthz":          {where: open},
 	"readyz":           {where: open},
 	"getSignIn":        {where: open},
-	"signIn":           {where: open},
-	"signOut":          {where: open},
+	"signIn":           {where: open, change: "session"},
+	"signOut":          {where: open, change: "session"},
 	"readInvitation":   {where: open},
-	"acceptInvitation": {where: open},
+	"acceptInvitation": {where: open, change: "password"},
 
 	"getMe":          {where: self},
-	"setMyPassword":  {where: self},
+	"setMyPassword":  {where: self, change: "password"},
 	"listMySessions": {where: self},
-	"endMySession":   {where: self},
+	"endMySession":   {where: self, change: "session {session}"},
 	"getVersion":     {where: self},
 	"listTokens":     {where: self}, // of others: an admin, by otherUser
-	"createToken":    {where: self},
-	"revokeToken":    {where: self},
+	"createToken":    {where: self, change: "token"},
+	"revokeToken":    {where: self, change: "token {token}"},
 
 	"listJobs":        {role: auth.Viewer, where: somewhere},
 	"getJob":          {role: auth.Viewer, where: ofPath},
-	"putJob":          {role: auth.Editor, where: ofPath},
-	"deleteJob":       {role: auth.Editor, where: ofPath},
+	"putJob":          {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
+	"deleteJob":       {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
 	"listJobVersions": {role: auth.Viewer, where: ofPath},
-	"pauseJob":        {role: auth.Operator, where: ofPath},
-	"resumeJob":       {role: auth.Operator, where: ofPath},
-	"runJob":          {role: auth.Operator, where: ofPath},
+	"pauseJob":        {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
+	"resumeJob":       {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
+	"runJob":          {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"previewJob":      {role: auth.Viewer, where: ofPath},
 	"previewSchedule": {role: auth.Viewer, where: somewhere},
 
 	"getHold": {role: auth.Viewer, where: somewhere},
-	"setHold": {role: auth.Operator, where: everywhere},
+	"setHold": {role: auth.Operator, where: everywhere, change: "hold"},
 
 	"listCalendars":  {role: auth.Viewer, where: somewhere},
 	"getCalendar":    {role: auth.Viewer, where: somewhere},
-	"putCalendar":    {role: auth.Editor, where: everywhere},
-	"deleteCalendar": {role: auth.Editor, where: everywhere},
+	"putCalendar":    {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
+	"deleteCalendar": {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
 
 	"listFires":  {role: auth.Viewer, where: somewhere},
 	"countFires": {role: auth.Viewer, where: somewhere},
@@ -82,7 +85,7 @@ var permits = map[string]permit{
 	"listRuns":  {role: auth.Viewer, where: somewhere},
 	"countRuns": {role: auth.Viewer, where: somewhere},
 	"getRun":    {role: auth.Viewer, where: ofRun},
-	"cancelRun": {role: auth.Operator, where: ofRun},
+	"cancelRun": {role: auth.Operator, where: ofRun, change: "run {run_id}"},
 	"getLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 	"tailLogs":  {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 
@@ -92,16 +95,19 @@ var permits = map[string]permit{
 
 	"listHandlers": {role: auth.Viewer, where: ofPath},
 	"listSecrets":  {role: auth.Editor, where: ofPath},
-	"putSecret":    {role: auth.Editor, where: ofPath},
-	"deleteSecret": {role: auth.Editor, where: ofPath},
+	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{name}"},
+	"deleteSecret": {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{name}"},
+
+	"listAudit":   {role: auth.Admin, where: everywhere},
+	"exportAudit": {role: auth.Admin, where: everywhere},
 
 	"listUsers":        {role: auth.Admin, where: everywhere},
 	"getUser":          {role: auth.Admin, where: everywhere},
-	"putUser":          {role: auth.Admin, where: everywhere},
-	"deleteUser":       {role: auth.Admin, where: everywhere},
-	"inviteUser":       {role: auth.Admin, where: everywhere},
+	"putUser":          {role: auth.Admin, where: everywhere, change: "user {user}"},
+	"deleteUser":       {role: auth.Admin, where: everywhere, change: "user {user}"},
+	"inviteUser":       {role: auth.Admin, where: everywhere, change: "user {user}"},
 	"listUserSessions": {role: auth.Admin, where: everywhere},
-	"endUserSessions":  {role: auth.Admin, where: everywhere},
+	"endUserSessions":  {role: auth.Admin, where: everywhere, change: "user {user}"},
 }
 
 // admit returns the handler that lets through who may do an operation. Behind it the

@@ -37,6 +37,9 @@ var personas = []struct {
 	{"admin*", auth.Access{Role: auth.Admin, Group: auth.Everywhere}},
 }
 
+// onlyAsks lists operations that are no GET and change nothing.
+var onlyAsks = []string{"previewSchedule", "readInvitation"}
+
 // TestEveryRouteAsksForWhatTheTableSays tries every operation of the contract as
 // everybody. testdata/permits.txt is the result: reviewing it is reviewing who may do
 // what.
@@ -76,8 +79,12 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 	rows := map[string]string{}
 	for template, item := range g.server.contract.doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			if _, known := permits[op.OperationID]; !known {
+			p, known := permits[op.OperationID]
+			if !known {
 				t.Errorf("operation %s has no row in permits", op.OperationID)
+			}
+			if asks := method == http.MethodGet || slices.Contains(onlyAsks, op.OperationID); asks != (p.change == "") {
+				t.Errorf("operation %s: the audit log takes it for a change: %v", op.OperationID, !asks)
 			}
 			var row strings.Builder
 			fmt.Fprintf(&row, "%-18s %-10s", op.OperationID, tried(method, template))

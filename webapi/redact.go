@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/audit"
 	"carillon/auth"
 	"carillon/job"
 	"carillon/logstore"
@@ -49,6 +50,9 @@ func hide(access auth.AccessList, v reflect.Value) {
 	case *job.Job:
 		*x = hiddenJob(access, *x)
 		return
+	case *audit.Entry:
+		hideEntry(access, x)
+		return
 	case *logstore.Run:
 		if !access.Sees(auth.Logs, x.Job.Group()) {
 			x.Result = nil
@@ -80,11 +84,16 @@ func hideChanges(access auth.AccessList, r *PutJobResult) {
 	group := r.Definition.Job.Job.Group()
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		secret := strings.HasPrefix(c.Field, "task.env") || strings.HasPrefix(c.Field, "task.http.auth")
-		task := strings.HasPrefix(c.Field, "task.")
-		if c.Field == "params" && !access.Sees(auth.Params, group) || secret && !access.Sees(auth.Secrets, group) || task && !secret && !access.Sees(auth.Scripts, group) {
-			c.From, c.To = hidden, hidden
-		}
+		hideChange(access, group, c.Field, &c.From, &c.To)
+	}
+}
+
+// hideChange hides what a field was and is, if somebody has no grant for it.
+func hideChange(access auth.AccessList, group, field string, from, to *any) {
+	secret := strings.HasPrefix(field, "task.env") || strings.HasPrefix(field, "task.http.auth")
+	task := strings.HasPrefix(field, "task.")
+	if field == "params" && !access.Sees(auth.Params, group) || secret && !access.Sees(auth.Secrets, group) || task && !secret && !access.Sees(auth.Scripts, group) {
+		*from, *to = hidden, hidden
 	}
 }
 

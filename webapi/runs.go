@@ -86,6 +86,8 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 		}
 		name = attempts[0].Job
 	}
+	e := entryOfChange(ctx)
+	e.Group, e.Note = name.Group(), r.Body.Reason
 	var reply bus.CancelReply
 	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: r.Body.Reason}
 	if err := h.ask(ctx, name, "cancel", request, &reply); err != nil {

@@ -29,12 +29,17 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 	if err != nil {
 		return nil, err
 	}
+	e := entryOfChange(ctx)
+	e.User, e.Object = who.User, "session "+who.Session
 	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
 // SignOut answers POST /sign-out.
 func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
-	if who := whoIs(ctx); who != nil && who.How == auth.BySession {
+	who := whoIs(ctx)
+	e := entryOfChange(ctx)
+	if e.Same = who == nil || who.How != auth.BySession; !e.Same {
+		e.Object = "session " + who.Session
 		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
 			return nil, err
 		}
@@ -57,6 +62,8 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 	if err != nil {
 		return nil, err
 	}
+	e := entryOfChange(ctx)
+	e.User, e.Object = who.User, "user "+who.User
 	return AcceptInvitation200JSONResponse{Body: meOf(who), Headers: AcceptInvitation200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
@@ -106,6 +113,7 @@ func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObje
 	if err != nil {
 		return nil, err
 	}
+	entryOfChange(ctx).Object = "user " + by.who.User
 	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 

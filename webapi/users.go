@@ -40,6 +40,13 @@ func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUser
 	if err != nil {
 		return nil, conditional(edit, err)
 	}
+	var before any
+	if was != nil {
+		before = recordedUser(was)
+	}
+	if err := describe(ctx, true, "", before, recordedUser(now)); err != nil {
+		return nil, err
+	}
 	if was == nil {
 		return PutUser201JSONResponse{Body: userItem(now), Headers: PutUser201ResponseHeaders{ETag: etag(now.Revision)}}, nil
 	}
@@ -85,6 +92,11 @@ func (h *handlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequest
 		return nil, err
 	}
 	return EndUserSessions204Response{}, nil
+}
+
+// recordedUser returns what the audit log says of a user.
+func recordedUser(u *auth.User) any {
+	return map[string]any{"display_name": u.DisplayName, "access": u.Access, "disabled": u.Disabled}
 }
 
 // userItem returns a user as the API shows it: without hashes.

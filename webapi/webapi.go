@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/frontend"
@@ -164,7 +165,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, index: x, users: auth.NewDirectory(conn, cfg.Logger),
+		conn: conn, store: visibleStore{store}, index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link,
 	}
 	if cfg.MasterKey != "" {
@@ -203,6 +204,7 @@ func (s *Server) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.handlers.index.run(ctx) })
 	g.Go(func() error { return s.handlers.users.Run(ctx) })
+	g.Go(func() error { return s.handlers.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
 	g.Go(func() error {
 		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -252,8 +254,9 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Use(s.outermost(requests), s.ours, bounded)
 	routes := s.contract.checked(app, s.admit)
-	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, redacted}))
+	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
+	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
 	app.Use(console())
 	return app

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,9 @@ type world struct {
 
 const shards = 4
 
+// lines has the checker of responses take what is streamed line by line for text.
+var lines sync.Once
+
 func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
 	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
@@ -55,6 +59,7 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Cleanup(func() { w.check(store.Close()) })
 	w.store = store
 
+	lines.Do(func() { openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.FileBodyDecoder) })
 	contract, err := loadContract()
 	w.check(err)
 	w.rules, err = legacy.NewRouter(contract.doc)

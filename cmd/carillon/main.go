@@ -43,6 +43,7 @@ func main() {
 		newWhoamiCommand(),
 		newUserCommand(),
 		newTokenCommand(),
+		newChangesCommand(),
 	)
 	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

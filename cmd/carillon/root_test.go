@@ -14,7 +14,7 @@ func allCommands() []*cobra.Command {
 	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
 		newApplyCommand(), newGetCommand(), newRunCommand(), newLogsCommand(), newCancelCommand(),
 		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(),
-		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand())
+		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newChangesCommand())
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)

@@ -66,6 +66,23 @@ func (a *API) sign(_ context.Context, req *http.Request) error {
 	return nil
 }
 
+// Stream asks for what has no end, or a far one: it has no time limit but ctx. The
+// caller closes the body, whatever the status.
+func (a *API) Stream(ctx context.Context, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+path, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", path, err)
+	}
+	if err := a.sign(ctx, req); err != nil {
+		return nil, err
+	}
+	resp, err := a.stream.Do(req)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	return resp, nil
+}
+
 // Error says what the server said; each field that is wrong has a line of its own.
 func (p *Problem) Error() string {
 	if len(p.Errors) > 0 {

@@ -1,0 +1,229 @@
+package audit
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+)
+
+// prefix begins the keys of intents in ACCESS.
+const prefix = "begun."
+
+const (
+	// settleEvery is how often Run looks for changes that nobody has ended, settleAfter
+	// how old they are at least: older than any request gets.
+	settleEvery = time.Minute
+	settleAfter = 2 * time.Minute
+)
+
+// Log writes and finds entries. It is safe for concurrent use.
+type Log struct {
+	conn *bus.Conn
+	log  *slog.Logger
+
+	mu   sync.Mutex
+	late []*Entry // ended, and not stored yet
+}
+
+// New returns a log on conn. log may be nil.
+func New(conn *bus.Conn, log *slog.Logger) *Log {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Log{conn: conn, log: log}
+}
+
+// Begin makes sure that the change which e describes will have an entry. It gives e
+// its id and instant. The error is job.ErrUnavailable when that cannot be made sure:
+// then the change must not be made.
+func (l *Log) Begin(ctx context.Context, e *Entry) error {
+	e.ID, e.At = strings.ToLower(rand.Text()[:20]), time.Now().UTC().Truncate(time.Millisecond)
+	kv, err := l.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode audit entry: %w", err)
+	}
+	if _, err := kv.Create(ctx, prefix+e.ID, data); err != nil {
+		return fmt.Errorf("begin audit entry: %w", bus.Unavailable(err))
+	}
+	return nil
+}
+
+// Drop says that the change was not made, or changed nothing. Should that get lost,
+// the entry will say that the outcome is not known.
+func (l *Log) Drop(ctx context.Context, e *Entry) {
+	if err := l.forget(ctx, e.ID); err != nil {
+		l.log.WarnContext(ctx, "audit entry not dropped", "id", e.ID, "error", err)
+	}
+}
+
+// End stores the entry. Should the bus be away, Run does it later.
+func (l *Log) End(ctx context.Context, e *Entry) {
+	if err := l.store(ctx, e); err != nil {
+		l.log.WarnContext(ctx, "audit entry not stored yet", "id", e.ID, "error", err)
+		l.mu.Lock()
+		l.late = append(l.late, e)
+		l.mu.Unlock()
+	}
+}
+
+// Run stores entries late, and settles what a server that died has begun, until ctx
+// is done; then it returns nil.
+func (l *Log) Run(ctx context.Context) error {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		if err := errors.Join(l.storeLate(ctx), l.settle(ctx, time.Now().Add(-settleAfter))); err != nil && ctx.Err() == nil {
+			l.log.WarnContext(ctx, "audit not settled", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (l *Log) storeLate(ctx context.Context) error {
+	l.mu.Lock()
+	late := l.late
+	l.late = nil
+	l.mu.Unlock()
+	for i, e := range late {
+		if err := l.store(ctx, e); err != nil {
+			l.mu.Lock()
+			l.late = append(l.late, late[i:]...)
+			l.mu.Unlock()
+			return err
+		}
+	}
+	return nil
+}
+
+// settle records the changes that were begun before the given instant and not ended.
+func (l *Log) settle(ctx context.Context, before time.Time) error {
+	kv, err := l.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := kv.ListKeysFiltered(ctx, prefix+">")
+	if err != nil {
+		return fmt.Errorf("list audit entries: %w", bus.Unavailable(err))
+	}
+	for key := range keys.Keys() {
+		entry, err := kv.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue // ended meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("read audit entry: %w", bus.Unavailable(err))
+		}
+		var e Entry
+		if err := json.Unmarshal(entry.Value(), &e); err != nil {
+			return fmt.Errorf("decode audit entry %s: %w", key, err)
+		}
+		if !e.At.Before(before) || l.isLate(e.ID) {
+			continue
+		}
+		e.Result = Unknown
+		if err := l.store(ctx, &e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLate reports whether this process knows better how the change ended.
+func (l *Log) isLate(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.late {
+		if e.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// store puts an entry on the stream, where its id is taken once, and forgets the
+// intent.
+func (l *Log) store(ctx context.Context, e *Entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode audit entry: %w", err)
+	}
+	m := bus.NewMessage(bus.SubjectAudit, bus.MessageAudit, data)
+	m.Header.Set(nats.MsgIdHdr, e.ID)
+	if _, err := l.conn.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("store audit entry: %w", bus.Unavailable(err))
+	}
+	return l.forget(ctx, e.ID)
+}
+
+func (l *Log) forget(ctx context.Context, id string) error {
+	kv, err := l.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	if err := kv.Purge(ctx, prefix+id, jetstream.PurgeTTL(time.Minute)); err != nil {
+		return fmt.Errorf("forget audit intent: %w", bus.Unavailable(err))
+	}
+	return nil
+}
+
+func (l *Log) bucket(ctx context.Context) (jetstream.KeyValue, error) {
+	kv, err := l.conn.JS.KeyValue(ctx, bus.BucketAccess)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAccess, bus.Unavailable(err))
+	}
+	return kv, nil
+}
+
+// scanned bounds how many entries one search looks at.
+const scanned = 20000
+
+// Find returns entries that match, the newest first, at most limit of them, that were
+// stored before the given sequence, zero for all. next is where to go on, zero at the
+// end; a page may be short, and even empty, before that. Errors: job.ErrUnavailable.
+func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (page []Entry, next uint64, err error) {
+	looked := 0
+	var bad error
+	err = l.conn.ScanBack(ctx, bus.StreamAudit, bus.SubjectAudit, before, func(m *bus.Stored) bool {
+		var e Entry
+		if err := json.Unmarshal(m.Data, &e); err != nil {
+			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
+			return false
+		}
+		e.Seq = m.Seq
+		if !f.From.IsZero() && e.At.Before(f.From.Add(-settleAfter-settleEvery)) {
+			next = 0 // entries are stored in order, but for those that were settled
+			return false
+		}
+		if looked++; f.selects(&e) {
+			page = append(page, e)
+		}
+		next = m.Seq
+		return len(page) < limit && looked < scanned
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return nil, 0, err
+	}
+	if len(page) < limit && looked < scanned || next == 1 {
+		next = 0
+	}
+	return page, next, nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newChangesCommand() *cobra.Command {
+	var p client.ListAuditParams
+	var user, operation, object, group, since, export string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "changes",
+		Short: "Show who changed what: the audit log",
+		Long: "Show who changed what, newest first: the audit log, for administrators. With --export, all entries that match are\n" +
+			"written as they come, one a line, as JSON or CSV.",
+		Example: "  carillon changes --since 24h\n  carillon changes --user ann --object 'job billing/'\n" +
+			"  carillon changes --since 90d --export csv > changes.csv",
+		Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&user, "user", "u", "", "only those by this `user`")
+	f.StringVar(&operation, "operation", "", "only this `operation` of the API, such as putJob")
+	f.StringVar(&object, "object", "", "only those to what has this `text` in its name, such as 'job billing/'")
+	f.StringVar(&group, "group", "", "only those in this executor `group`")
+	f.StringVar(&since, "since", "", "only those of the last `duration`, such as 24h or 30d")
+	f.IntVar(&limit, "limit", 50, "the most entries to show")
+	f.StringVar(&export, "export", "", "write all entries that match in a `format`: ndjson or csv")
+	complete(cmd, "export", "ndjson", "csv")
+	cmd.MarkFlagsMutuallyExclusive("export", "limit")
+	cmd.MarkFlagsMutuallyExclusive("export", "output")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return usage(errors.New("--limit must be at least 1"))
+		}
+		p = client.ListAuditParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
+		if since != "" {
+			d, err := job.ParseDuration(since)
+			if err != nil || d <= 0 {
+				return usage(fmt.Errorf("--since %q must be a duration such as 90m or 7d", since))
+			}
+			from := time.Now().Add(-d).UTC().Truncate(time.Millisecond)
+			p.From = &from
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if export != "" {
+			if !slices.Contains([]string{"ndjson", "csv"}, export) {
+				return usage(fmt.Errorf("--export %q must be ndjson or csv", export))
+			}
+			return exportChanges(cmd, api, export, p)
+		}
+		page, err := changesOf(cmd.Context(), api, p, limit)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudit(t, page.Items) })
+	}
+	return cmd
+}
+
+// changesOf joins pages until there are limit entries.
+func changesOf(ctx context.Context, api *client.API, p client.ListAuditParams, limit int) (client.AuditPage, error) {
+	all := client.AuditPage{Items: []client.AuditEntry{}}
+	for {
+		n := min(limit-len(all.Items), 1000)
+		p.Limit = &n
+		page, err := client.Read[client.AuditPage](api.ListAudit(ctx, &p))
+		if err != nil {
+			return all, err
+		}
+		all.Items = append(all.Items, page.Items...)
+		if all.Next = page.Next; page.Next == "" || len(all.Items) >= limit {
+			return all, nil
+		}
+		p.Cursor = &page.Next
+	}
+}
+
+func drawAudit(t *table, entries []client.AuditEntry) {
+	if len(entries) == 0 {
+		t.line("no changes")
+		return
+	}
+	t.row("AT", "USER", "BY", "FROM", "OPERATION", "OBJECT", "CHANGES")
+	for _, e := range entries {
+		what := e.Operation
+		if e.Result != "done" {
+			what += " (" + string(e.Result) + ")"
+		}
+		t.row(instant(e.At), cell(e.User, 30), e.How, orDash(e.Address), what, cell(e.Object, 50), cell(shownChanges(e), 80))
+	}
+}
+
+// shownChanges returns what was changed as one line.
+func shownChanges(e client.AuditEntry) string {
+	var parts []string
+	for _, c := range e.Changes {
+		switch {
+		case c.From == nil:
+			parts = append(parts, fmt.Sprintf("%s: %v", c.Field, c.To))
+		case c.To == nil:
+			parts = append(parts, "without "+c.Field)
+		default:
+			parts = append(parts, fmt.Sprintf("%s: %v -> %v", c.Field, c.From, c.To))
+		}
+	}
+	if e.Note != "" {
+		parts = append(parts, "("+e.Note+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// exportChanges copies the export to the output, as long as it may take.
+func exportChanges(cmd *cobra.Command, api *client.API, format string, p client.ListAuditParams) error {
+	q := url.Values{"format": {format}}
+	for name, v := range map[string]*string{"user": p.User, "operation": p.Operation, "object": p.Object, "group": p.Group} {
+		if v != nil {
+			q.Set(name, *v)
+		}
+	}
+	if p.From != nil {
+		q.Set("from", p.From.Format(time.RFC3339Nano))
+	}
+	resp, err := api.Stream(cmd.Context(), "/api/v1/audit/export?"+q.Encode())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		_, err := client.Read[client.None](resp, nil)
+		return err
+	}
+	if _, err := io.Copy(cmd.OutOrStdout(), resp.Body); err != nil {
+		return fmt.Errorf("read changes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package webapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/audit"
+	"carillon/auth"
+)
+
+// recordTimeout bounds how long the entry of a change may take, which comes after the
+// request's own time.
+const recordTimeout = 3 * time.Second
+
+type entryKey struct{}
+
+// entryOfChange returns the entry of the change that a request makes, for the handler to
+// say more. Of a request that is no change it is one that nobody keeps.
+func entryOfChange(ctx context.Context) *audit.Entry {
+	if e, ok := ctx.Value(entryKey{}).(*audit.Entry); ok {
+		return e
+	}
+	return &audit.Entry{}
+}
+
+// recorded is a middleware that gives each change its entry in the audit log: what
+// permits calls a change, if it is made.
+func (s *Server) recorded(next StrictHandlerFunc, operation string) StrictHandlerFunc {
+	for id, p := range permits {
+		// The generated code has operations with a capital.
+		if strings.EqualFold(id, operation) && p.change != "" {
+			return s.changing(next, id, p)
+		}
+	}
+	return next
+}
+
+func (s *Server) changing(next StrictHandlerFunc, operation string, p permit) StrictHandlerFunc {
+	return func(c *fiber.Ctx, request any) (any, error) {
+		if c.QueryBool("dry_run") {
+			return next(c, request)
+		}
+		ctx := c.UserContext()
+		by := callerOf(ctx)
+		e := &audit.Entry{Operation: operation, Object: objectOf(c, p.change), Group: c.Params("group"), How: "sign-in", Address: by.from.Address, Result: audit.Unknown}
+		if by.who != nil {
+			e.User, e.How, e.Token = by.who.User, string(by.who.How), by.who.Token
+		}
+		if err := s.handlers.audit.Begin(ctx, e); err != nil {
+			return nil, explain(err, "nothing was changed: the audit log does not answer")
+		}
+		c.SetUserContext(context.WithValue(ctx, entryKey{}, e))
+		response, err := guardedNext(next, c, request)
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		defer cancel()
+		switch {
+		case err != nil && problemOf(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
+			s.handlers.audit.Drop(after, e)
+		case err == nil:
+			e.Result = audit.Done
+			s.handlers.audit.End(after, e)
+		default: // it may have been made
+			s.handlers.audit.End(after, e)
+		}
+		return response, err
+	}
+}
+
+// notSecrets sees all but secrets: what is written down for ever has none.
+var notSecrets = auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere, Grants: []auth.Grant{auth.Logs, auth.Params, auth.Scripts}}}
+
+// describe says in the entry of a change what was changed. from and to are the
+// documents before and after, nil where there is none; without a change there is no
+// entry.
+func describe(ctx context.Context, changed bool, note string, from, to any) error {
+	e := entryOfChange(ctx)
+	e.Same, e.Note = !changed, note
+	changes, err := diff(from, to)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		e.Changes = append(e.Changes, audit.Change{Field: c.Field, From: c.From, To: c.To})
+	}
+	hideEntry(notSecrets, e)
+	return nil
+}
+
+// guardedNext returns a handler's panic as an error, so that the entry gets its end.
+func guardedNext(next StrictHandlerFunc, c *fiber.Ctx, request any) (response any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			response, err = nil, crashOf(v)
+		}
+	}()
+	return next(c, request)
+}
+
+// objectOf fills a template with what the path names.
+func objectOf(c *fiber.Ctx, template string) string {
+	var pairs []string
+	for name, value := range c.AllParams() {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(template)
+}
+
+// ListAudit answers GET /audit.
+func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
+	p := r.Params
+	var before uint64
+	if p.Cursor != "" {
+		var err error
+		if before, err = strconv.ParseUint(p.Cursor, 10, 64); err != nil || before == 0 {
+			return nil, invalid("cursor", "must be the text that came as next with the page before")
+		}
+	}
+	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: audit.Result(p.Result), From: p.From, To: p.To}
+	entries, next, err := h.audit.Find(ctx, f, before, orDefault(p.Limit, pageSize))
+	if err != nil {
+		return nil, err
+	}
+	page := AuditPage{Items: append([]AuditEntry{}, entries...)}
+	if next != 0 {
+		page.Next = strconv.FormatUint(next, 10)
+	}
+	return ListAudit200JSONResponse(page), nil
+}
+
+// exportPage is how many entries an export reads at a time.
+const exportPage = 1000
+
+// serveExport answers GET /audit/export: all entries that match, as long as ctx is not
+// done. It holds a page at a time, however slow the client is.
+func (h *handlers) serveExport(ctx context.Context) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: audit.Result(c.Query("result"))}
+		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
+		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
+		asCSV := c.Query("format") == "csv"
+		kind, name := "application/x-ndjson", "changes.ndjson"
+		if asCSV {
+			kind, name = "text/csv; charset=utf-8", "changes.csv"
+		}
+		who, conn := whoIs(c.UserContext()), c.Context().Conn()
+		c.Set(fiber.HeaderContentType, kind)
+		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
+		if c.Method() == fiber.MethodHead {
+			return nil
+		}
+		// The first page is read before the answer begins: so what is wrong is an error.
+		first, next, err := h.audit.Find(c.UserContext(), f, 0, exportPage)
+		if err != nil {
+			return err
+		}
+		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+			write := writeNDJSON
+			if asCSV {
+				write = writeCSV
+			}
+			for page, begun := first, false; ; begun = true {
+				for i := range page {
+					hideEntry(who.Access, &page[i])
+				}
+				err := conn.SetWriteDeadline(time.Now().Add(writeLimit))
+				if err == nil {
+					err = errors.Join(write(w, page, !begun), w.Flush())
+				}
+				if err == nil && next != 0 {
+					page, next, err = h.audit.Find(ctx, f, next, exportPage)
+				} else if err == nil {
+					return
+				}
+				if err != nil {
+					h.log.DebugContext(ctx, "export interrupted", "error", err)
+					_ = conn.Close() // else a part would pass for the whole
+					return
+				}
+			}
+		})
+		return nil
+	}
+}
+
+func writeNDJSON(w *bufio.Writer, page []audit.Entry, _ bool) error {
+	out := json.NewEncoder(w)
+	for i := range page {
+		if err := out.Encode(&page[i]); err != nil {
+			return fmt.Errorf("write entry: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeCSV(w *bufio.Writer, page []audit.Entry, first bool) error {
+	out := csv.NewWriter(w)
+	var errs []error
+	if first {
+		errs = append(errs, out.Write([]string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"}))
+	}
+	for i := range page {
+		e := &page[i]
+		changes, err := json.Marshal(e.Changes)
+		errs = append(errs, err, out.Write([]string{
+			e.At.Format("2006-01-02T15:04:05.000Z07:00"), cellText(e.User), e.How, e.Token, e.Address, e.Operation, cellText(e.Object), e.Group,
+			string(e.Result), cellText(e.Note), cellText(string(changes)),
+		}))
+	}
+	out.Flush()
+	return errors.Join(append(errs, out.Error())...)
+}
+
+// cellText keeps a spreadsheet from taking foreign text for a formula.
+func cellText(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// hideEntry hides in an entry what somebody has no grant for.
+func hideEntry(access auth.AccessList, e *audit.Entry) {
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		hideChange(access, e.Group, c.Field, &c.From, &c.To)
+	}
+}
