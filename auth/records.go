@@ -57,7 +57,7 @@ func read[T any](ctx context.Context, conn *bus.Conn, kind, key string) (value T
 	}
 	entry, err := kv.Get(ctx, kind+key)
 	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey): // no key of ours
 		return value, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(kind, key))
 	case err != nil:
 		return value, 0, fmt.Errorf("read %s: %w", named(kind, key), bus.Unavailable(err))

@@ -42,8 +42,8 @@ type world struct {
 
 const shards = 4
 
-// lines has the checker of responses take what is streamed line by line for text.
-var lines sync.Once
+// streamed has the checker of responses take what is streamed for text.
+var streamed sync.Once
 
 func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
@@ -59,7 +59,10 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Cleanup(func() { w.check(store.Close()) })
 	w.store = store
 
-	lines.Do(func() { openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.FileBodyDecoder) })
+	streamed.Do(func() {
+		openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.FileBodyDecoder)
+		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
+	})
 	contract, err := loadContract()
 	w.check(err)
 	w.rules, err = legacy.NewRouter(contract.doc)

@@ -1,0 +1,188 @@
+package webapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// hostile makes requests that somebody makes who means no good, from what the contract
+// says of each operation.
+type hostile struct {
+	*guardedWorld
+	bearer header
+	known  map[string][]string // values of path parameters for which there is something
+	r      *rand.Rand
+}
+
+func newHostile(t *testing.T) *hostile {
+	t.Helper()
+	h := &hostile{guardedWorld: newGuardedWorld(t), r: rand.New(rand.NewPCG(1, 2))}
+	ann := h.administrator()
+	made, _ := want[NewToken](h.world, http.StatusCreated, "POST", "/api/v1/tokens", `{"name":"hostile"}`, ann.headers()...)
+	h.bearer = header{"Authorization", "Bearer " + made.Secret}
+	h.putAs(ann, "billing/x")
+	run := begun("billing/x", noon)
+	h.history(run, finished(started(run, "w"), job.StatusSucceeded, 0, noon))
+	owner(h.world, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
+		return bus.TriggerReply{RunID: q.RunID, Version: 1}, nil
+	})
+	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
+	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}}
+	return h
+}
+
+// nasty are values for parameters of every kind.
+var nasty = []string{
+	"", "0", "-1", "1e999", "99999999999999999999", "NaN", "null", "true", "[]", "{}", "*", ">", ".", "..", "a.b", "a/b", "../../etc/passwd",
+	"\x00", "a\r\nSet-Cookie: x=y", "\xff\xfe", "ä", "𝕏", "%", "%s%n", "'; DROP TABLE runs; --", "<script>", "2026-01-05T12:00:00Z",
+	"9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "billing/x", `"17"`, `W/"17"`, "9223372036854775807", "18446744073709551616", "-9223372036854775808",
+	strings.Repeat("a", 3000), strings.Repeat("../", 500),
+}
+
+func (h *hostile) pick(list []string) string { return list[h.r.IntN(len(list))] }
+
+// value returns JSON for a schema, right or wrong.
+func (h *hostile) value(schema *openapi3.Schema, depth int) any {
+	if schema == nil || h.r.IntN(6) == 0 || depth > 6 {
+		return []any{nil, true, -1, 1e300, "x", h.pick(nasty), []any{}, map[string]any{}, []any{map[string]any{"a": []any{nil}}}, strings.Repeat("x", 100000)}[h.r.IntN(10)]
+	}
+	for _, part := range schema.AllOf {
+		if h.r.IntN(2) == 0 || len(schema.AllOf) == 1 {
+			return h.value(part.Value, depth+1)
+		}
+	}
+	if len(schema.Enum) > 0 && h.r.IntN(2) == 0 {
+		return schema.Enum[h.r.IntN(len(schema.Enum))]
+	}
+	switch {
+	case schema.Type.Is("object"):
+		object := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+			if slices.Contains(schema.Required, name) || h.r.IntN(2) == 0 {
+				object[name] = h.value(schema.Properties[name].Value, depth+1)
+			}
+		}
+		if h.r.IntN(8) == 0 {
+			object[h.pick(nasty)] = "unknown"
+		}
+		return object
+	case schema.Type.Is("array"):
+		list := []any{}
+		for range h.r.IntN(4) {
+			list = append(list, h.value(schema.Items.Value, depth+1))
+		}
+		return list
+	case schema.Type.Is("boolean"):
+		return h.r.IntN(2) == 0
+	case schema.Type.Is("integer"):
+		return h.r.IntN(2000) - 5
+	case schema.Example != nil && h.r.IntN(2) == 0:
+		return schema.Example
+	}
+	return h.pick(append(nasty, "billing/x", "billing", "5m", "0 3 * * *", "UTC", "ann", "12-25"))
+}
+
+// bodies are texts that are no document of any operation.
+var bodies = []string{
+	"", "{", "[", "null", "true", "0", `"x"`, "[]", "{}", "{}{}", "\xff\xfe{}", "{\"a\":\"\xff\"}", `{"a":1,"a":2}`, `{"job":null,"task":null}`,
+	strings.Repeat("[", 200_000), strings.Repeat(`{"a":`, 100_000), `{"params":` + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000) + `}`,
+	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", MaxBody),
+}
+
+// try makes a request and wants an answer, soon, that is no fault of the server's.
+func (h *hostile) try(op *openapi3.Operation, method, template string, params openapi3.Parameters, body any) {
+	h.Helper()
+	path, query := template, url.Values{}
+	headers := []header{h.bearer}
+	for _, p := range params {
+		if op.OperationID == "tailLogs" && (p.Value.Name == "attempt" || p.Value.Name == "job") {
+			continue // a tail of what is yet to come is open until it comes
+		}
+		text := h.pick(nasty)
+		if schema := p.Value.Schema.Value; h.r.IntN(3) > 0 {
+			text = fmt.Sprint(h.value(schema, 5))
+		}
+		switch p.Value.In {
+		case openapi3.ParameterInPath:
+			if h.r.IntN(3) > 0 {
+				text = h.pick(h.known[p.Value.Name])
+			}
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(text))
+		case openapi3.ParameterInQuery:
+			if p.Value.Required || h.r.IntN(3) == 0 {
+				query.Add(p.Value.Name, text)
+			}
+		case openapi3.ParameterInHeader:
+			if h.r.IntN(3) == 0 && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
+				headers = append(headers, header{p.Value.Name, text[:min(len(text), 2000)]})
+			}
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	began := time.Now()
+	a := h.send(method, path, body, headers...)
+	took := time.Since(began)
+	shown := fmt.Sprintf("%s %.300s (%s), body %.300v", method, path, op.OperationID, body)
+	switch {
+	case a.status >= http.StatusInternalServerError:
+		h.Errorf("%s: %d %s", shown, a.status, a.text)
+	case took > 20*time.Second:
+		h.Errorf("%s: took %v", shown, took)
+	case a.status < http.StatusBadRequest:
+	default:
+		var p Problem
+		if err := json.Unmarshal([]byte(a.text), &p); err != nil || p.Code == "" || p.Status != a.status || a.header.Get("Content-Type") != "application/problem+json" {
+			h.Errorf("%s: %d %q, not a problem: %s", shown, a.status, a.header.Get("Content-Type"), a.text)
+		}
+	}
+	for name := range a.header {
+		if name == "Set-Cookie" && strings.Contains(a.header.Get(name), "x=y") {
+			h.Errorf("%s: a header came in", shown)
+		}
+	}
+}
+
+func TestNothingThatIsSentMakesTheServerFail(t *testing.T) {
+	h := newHostile(t)
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for _, template := range slices.Sorted(maps.Keys(h.server.contract.doc.Paths.Map())) {
+		item := h.server.contract.doc.Paths.Find(template)
+		for method, op := range item.Operations() {
+			params := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
+			var schema *openapi3.Schema
+			if op.RequestBody != nil {
+				schema = op.RequestBody.Value.Content["application/json"].Schema.Value
+				for _, body := range bodies {
+					h.try(op, method, template, params, body)
+				}
+			}
+			for range rounds {
+				var body any
+				if schema != nil {
+					body = h.value(schema, 0)
+				}
+				h.try(op, method, template, params, body)
+			}
+		}
+	}
+	// And it goes on as if nothing had been.
+	want[JobPage](h.world, http.StatusOK, "GET", "/api/v1/jobs", nil, h.bearer)
+}
