@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"carillon/job"
 )
 
 // How says by what an identity was proved.
@@ -48,7 +50,14 @@ func (d *Directory) BySecret(ctx context.Context, secret string) (*Identity, err
 		return nil, err
 	}
 	token, ok := d.tokenOf(secret)
-	if !ok || !token.ExpiresAt.IsZero() && !time.Now().Before(token.ExpiresAt) {
+	if !ok {
+		return nil, ErrUnauthenticated
+	}
+	return d.byToken(&token)
+}
+
+func (d *Directory) byToken(token *Token) (*Identity, error) {
+	if !time.Now().Before(token.ExpiresAt) {
 		return nil, ErrUnauthenticated
 	}
 	user, ok := d.owner(token.User, token.UserID)
@@ -81,6 +90,33 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 		User: user.Name, DisplayName: user.DisplayName, How: BySession, Session: session.ID,
 		Access: user.Access, Password: user.Password != "",
 	}, nil
+}
+
+// Refresh returns what an identity is worth by now, for a request that goes on for
+// long. Errors as BySecret.
+func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, error) {
+	switch who.How {
+	case ByToken:
+		token, err := d.Token(ctx, who.Token)
+		if errors.Is(err, job.ErrNotFound) {
+			return nil, ErrUnauthenticated
+		}
+		if err != nil {
+			return nil, err
+		}
+		return d.byToken(token)
+	case BySession:
+		for _, f := range d.sessionsOf(who.User) {
+			if user, ok := d.owner(f.value.User, f.value.UserID); ok && f.value.ID == who.Session {
+				now := *who
+				now.Access = user.Access
+				return &now, nil
+			}
+		}
+		return nil, ErrUnauthenticated
+	case ByLocal:
+	}
+	return who, nil
 }
 
 // owner returns the user of a session or token, unless it is disabled or another one.

@@ -95,8 +95,8 @@ var permits = map[string]permit{
 
 	"listHandlers": {role: auth.Viewer, where: ofPath},
 	"listSecrets":  {role: auth.Editor, where: ofPath},
-	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{name}"},
-	"deleteSecret": {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{name}"},
+	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
+	"deleteSecret": {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
 
 	"listAudit":   {role: auth.Admin, where: everywhere},
 	"exportAudit": {role: auth.Admin, where: everywhere},

@@ -50,7 +50,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 	run := begun("billing/x", noon)
 	g.history(run)
 	path := strings.NewReplacer("{group}", "billing", "{name}", "x", "{run_id}", string(run.RunID), "{calendar}", "holidays",
-		"{user}", "ann", "{session}", "s", "{token}", "t")
+		"{user}", "ann", "{session}", "s", "{token}", "t", "{secret}", "s")
 	bearers := make([]header, len(personas))
 	for i, p := range personas {
 		name := fmt.Sprintf("user%d", i)
@@ -210,4 +210,47 @@ func TestAJobIsSavedUnderItsOwnNameOnly(t *testing.T) {
 	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("billing/x", "@hourly"))
 	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("ops/x", "@hourly"))
 	g.problemWith(bob.headers(), 403, "forbidden", "POST", "/api/v1/jobs/ops/x/run", nil)
+}
+
+func TestATailEndsWithTheRightToIt(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	run := begun("billing/x", noon)
+	g.history(run, started(run, "w"))
+	g.printed(run, 1, 2)
+	path := "/api/v1/runs/" + string(run.RunID) + "/logs/tail"
+	for _, end := range []func(name string){
+		func(name string) {
+			want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/"+name, nil, ann.headers()...)
+		},
+		func(name string) {
+			want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/"+name+"/sessions", nil, ann.headers()...)
+		},
+		func(name string) {
+			want[UserItem](g.world, http.StatusOK, "PUT", "/api/v1/users/"+name, `{"access":[{"role":"viewer","group":"billing","grants":[]}]}`, ann.headers()...)
+		},
+	} {
+		bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+		l := g.listen(path, bob.headers()...)
+		l.lines(2)
+		end("bob")
+		if name, _, data := l.event(); name != "bye" {
+			t.Errorf("event %q %s", name, data)
+		}
+		g.send("DELETE", "/api/v1/users/bob", nil, ann.headers()...)
+	}
+}
+
+// The lines of a run may come into the store before the run does.
+func TestATailOfANewRunHasNoLinesOfAnotherGroup(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	run := begun("ops/x", noon)
+	g.printed(run, 1, 2)
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	l := g.listen("/api/v1/runs/"+string(run.RunID)+"/logs/tail?job=billing/x", bob.headers()...)
+	want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/bob", nil, ann.headers()...)
+	if name, _, data := l.event(); name != "bye" {
+		t.Errorf("event %q %s", name, data)
+	}
 }

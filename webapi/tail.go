@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/nats-io/nats.go"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -36,6 +38,7 @@ type tail struct {
 	followed
 	job   job.Name
 	heard chan *nats.Msg // log messages and events, from the bus
+	who   *auth.Identity // whoever listens
 	out   events
 }
 
@@ -82,7 +85,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), heard: make(chan *nats.Msg, tailQueue)}
+	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
 	if t.job != "" {
 		if _, err := job.ParseName(string(t.job)); err != nil {
 			return nil, err
@@ -179,6 +182,9 @@ func (t *tail) follow(ctx context.Context) error {
 				next.Reset(lookGap)
 			}
 		case <-next.C:
+			if !t.allowed(ctx) {
+				return t.out.send("bye", "", struct{}{})
+			}
 			if err := t.lookUp(ctx); err != nil {
 				return err
 			}
@@ -193,6 +199,14 @@ func (t *tail) follow(ctx context.Context) error {
 		return err
 	}
 	return t.out.send("end", "", LogEnd{Run: *t.end, Missing: t.lost})
+}
+
+// allowed reports whether whoever listens still may: the session or token may have
+// ended since, and the rights may have changed.
+func (t *tail) allowed(ctx context.Context) bool {
+	who, err := t.users.Refresh(ctx, t.who)
+	group := t.job.Group()
+	return err == nil && who.Access.May(auth.Viewer, group) && who.Access.Sees(auth.Logs, group)
 }
 
 func (t *tail) pause() time.Duration {
@@ -228,10 +242,13 @@ func (t *tail) lookUp(ctx context.Context) error {
 			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 			return nil
 		}
+		// Of a run that nothing else is known of yet, only what is of the job that was
+		// asked for: that is what the caller may see.
+		more = len(stored) == linesPerPage
+		stored = slices.DeleteFunc(stored, func(l logstore.Line) bool { return l.Job.Group() != t.job.Group() })
 		if err := t.lines(t.stored(stored)); err != nil {
 			return err
 		}
-		more = len(stored) == linesPerPage
 	}
 	if t.end != nil {
 		return nil
