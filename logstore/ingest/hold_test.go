@@ -77,7 +77,7 @@ func TestARecordThatTellsMoreIsNotHeldBack(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 		w.wantStatus(held, "")
 		w.publish((&bus.Record{Shard: 1, Epoch: 1, Commit: "1.2", Node: "a", At: asked.time(), Outcomes: []bus.Outcome{{
-			Status: job.StatusPending, Cause: job.CauseManual, By: "ada", FireTime: asked.time(),
+			Status: job.StatusPending, Cause: job.CauseManual, FireTime: asked.time(),
 			Jobs: []string{bus.JobVersion(report, 3)}, RunIDs: []job.RunID{asked.id()},
 		}}}).Msg())
 		time.Sleep(150 * time.Millisecond)

@@ -96,5 +96,8 @@ func (t *told) release() {
 	clear(t.waiting)
 }
 
-// announces reports whether an update tells nothing that an event of its run does not.
-func announces(u *logstore.Update) bool { return u.Plain() && u.Status == job.StatusPending }
+// announces reports whether an update tells nothing that an event of its run does
+// not, and nobody waits for it: who asks for a run looks for it at once.
+func announces(u *logstore.Update) bool {
+	return u.Plain() && u.Status == job.StatusPending && u.Cause != job.CauseManual && u.Cause != job.CauseAPI
+}
