@@ -141,7 +141,7 @@ const deadBytes = 64 << 20
 
 func (a Assets) buckets() []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{
-		{Bucket: BucketJobs, Description: "job versions", History: 32, Replicas: a.Replicas},
+		{Bucket: BucketJobs, Description: "job versions", History: JobHistory, Replicas: a.Replicas},
 		{Bucket: BucketCalendar, Description: "calendar versions", History: 32, Replicas: a.Replicas},
 		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: 32, Replicas: a.Replicas},
 		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},

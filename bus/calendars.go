@@ -138,7 +138,7 @@ func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
 // WatchCalendars follows all calendars; see [Conn.WatchJobs]. Entries are read by
 // DecodeCalendarVersion.
 func (c *Conn) WatchCalendars(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.watch(ctx, BucketCalendar, []string{">"}, true)
+	return c.watch(ctx, BucketCalendar, []string{">"}, true, 0)
 }
 
 func decodeCalendarEntry(e jetstream.KeyValueEntry) (*CalendarEntry, error) {

@@ -139,5 +139,5 @@ func (c *Conn) WatchAccess(ctx context.Context, bucket string) (jetstream.KeyWat
 }
 
 func (c *Conn) watchAll(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
-	return c.watch(ctx, bucket, []string{">"}, false)
+	return c.watch(ctx, bucket, []string{">"}, false, 0)
 }

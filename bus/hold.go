@@ -80,7 +80,7 @@ func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (Hold, uint64
 
 // WatchHold follows the switch, its history included; see [Conn.WatchJobs].
 func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.watch(ctx, BucketCluster, []string{keyHold}, true)
+	return c.watch(ctx, BucketCluster, []string{keyHold}, true, 0)
 }
 
 // DecodeHold reads what the bucket holds. The error is an *InvalidError.

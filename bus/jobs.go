@@ -191,6 +191,9 @@ func (c *Conn) lookupJob(ctx context.Context, kv jetstream.KeyValue, name job.Na
 	return DecodeJobEntry(e)
 }
 
+// JobHistory is how many versions of a job are kept.
+const JobHistory = 32
+
 // JobVersions returns a job's versions, oldest first, as many as are kept. The last
 // may be a tombstone. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, error) {
@@ -228,7 +231,13 @@ func (c *Conn) WatchJobs(ctx context.Context, shards []int, history bool) (jetst
 			filters = append(filters, strconv.Itoa(s)+".>")
 		}
 	}
-	return c.watch(ctx, BucketJobs, filters, history)
+	return c.watch(ctx, BucketJobs, filters, history, 0)
+}
+
+// WatchJobsAfter follows the jobs of a shard from the revision after the given one on:
+// its updates give all versions that were written since, then nil, then every change.
+func (c *Conn) WatchJobsAfter(ctx context.Context, shard int, revision uint64) (jetstream.KeyWatcher, error) {
+	return c.watch(ctx, BucketJobs, []string{strconv.Itoa(shard) + ".>"}, true, revision+1)
 }
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.

@@ -88,7 +88,7 @@ func (c *Conn) Secret(ctx context.Context, group, name string) (*Secret, error) 
 // collect returns the values that a bucket has for a group. Those that are not ours are
 // passed over.
 func collect[T any](ctx context.Context, c *Conn, bucket, group string) ([]T, error) {
-	w, err := c.watch(ctx, bucket, []string{group + ".*"}, false)
+	w, err := c.watch(ctx, bucket, []string{group + ".*"}, false, 0)
 	if err != nil {
 		return nil, fmt.Errorf("list %s of group %s: %w", bucket, group, err)
 	}

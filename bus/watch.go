@@ -33,8 +33,9 @@ func (w *watcher) Stop() error {
 // watch follows the keys of a bucket that match one of filters. It gives the last
 // entry of each key, or all entries if history is true, in the order in which they
 // were written; then nil; then every change. After trouble it goes on where it was.
+// With from above 0 it begins with all entries from that revision on.
 // The error is job.ErrUnavailable when it cannot begin.
-func (c *Conn) watch(ctx context.Context, bucket string, filters []string, history bool) (jetstream.KeyWatcher, error) {
+func (c *Conn) watch(ctx context.Context, bucket string, filters []string, history bool, from uint64) (jetstream.KeyWatcher, error) {
 	prefix := "$KV." + bucket + "."
 	subjects := make([]string, len(filters))
 	for i, f := range filters {
@@ -50,7 +51,7 @@ func (c *Conn) watch(ctx context.Context, bucket string, filters []string, histo
 	}
 	var caught sync.Once
 	f := &follower{
-		conn: c, stream: "KV_" + bucket, filters: subjects, deliver: jetstream.DeliverLastPerSubjectPolicy,
+		conn: c, stream: "KV_" + bucket, filters: subjects, deliver: jetstream.DeliverLastPerSubjectPolicy, from: from,
 		yield:  func(m *Stored) { send(entryOf(bucket, prefix, m)) },
 		caught: func() { caught.Do(func() { send(nil) }) },
 	}

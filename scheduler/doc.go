@@ -11,6 +11,8 @@
 //	                                                          ▲   ▲
 //	                              JOBS, CALENDAR, EVT ── feed.go   requests.go ◀── run now, cancel
 //
+// Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go).
+//
 // A few lanes share the node's shards. A lane is one goroutine; it alone touches the
 // state machines of its shards, and it has one batch under way at a time, into which
 // it puts as many of its due shards as fit, because a batch costs much more than a

@@ -27,8 +27,11 @@ type members struct {
 	self   *bus.Held            // on the node's name; nil: not held
 	nodes  map[string]time.Time // when each was last heard of
 	owners map[int]owner        // of each shard that has one
-	wg     sync.WaitGroup       // of the shards' goroutines
+	wg     sync.WaitGroup       // of the shards' and standbys' goroutines
 	slots  chan struct{}        // bounds takeovers under way
+
+	standbys map[int]*standby // of shards of other nodes
+	readings chan struct{}    // bounds those that read at the beginning
 }
 
 // owner is who holds a shard's lease, and when it was last heard of.
@@ -53,7 +56,10 @@ const (
 // holdShards holds what is the node's, until ctx is done; then it lets go of it,
 // with the help of stopLanes should that take long.
 func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
-	m := &members{s: s, nodes: map[string]time.Time{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers)}
+	m := &members{
+		s: s, nodes: map[string]time.Time{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers),
+		standbys: map[int]*standby{}, readings: make(chan struct{}, readings),
+	}
 	watch := s.watch(ctx, s.conn.WatchLeases)
 	if watch == nil {
 		return
@@ -186,6 +192,8 @@ func (m *members) assign(ctx context.Context) {
 			m.own(ctx, shard)
 		case !mine && o != nil:
 			o.cancel() // another node's share: hand over
+		case o == nil:
+			m.standBy(ctx, shard, nodes)
 		}
 	}
 }
@@ -194,6 +202,8 @@ func (m *members) assign(ctx context.Context) {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
+	o.standby = m.standbys[shard]
+	delete(m.standbys, shard)
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {
 		defer cancel()

@@ -17,6 +17,7 @@ type metrics struct {
 	refused  *prometheus.CounterVec // commits that had to be repeated, by reason
 	lost     prometheus.Counter     // shards that another owner took, or whose lease ended
 	takeover prometheus.Histogram   // from the lease to readiness
+	standbys prometheus.Gauge       // shards of others whose jobs the node has read
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
 }
 
@@ -39,9 +40,13 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Help:    "Time from acquiring a shard's lease until it fires.",
 			Buckets: prometheus.ExponentialBuckets(.001, 4, 8),
 		}),
+		standbys: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: "carillon", Name: "standby_shards",
+			Help: "Shards of other nodes whose jobs this one keeps, to take over faster.",
+		}),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
 	}
-	for _, c := range []prometheus.Collector{m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.unusable} {
+	for _, c := range []prometheus.Collector{m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.unusable} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}

@@ -28,6 +28,8 @@ type ownership struct {
 	ready  atomic.Bool              // its machine is in the lane
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 
+	standby *standby // what the node read before; nil: nothing
+
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // deferred items to delete
 
@@ -69,6 +71,9 @@ func (o *ownership) lose(why string, err error) {
 // back. slots bounds how many are taken over at once. It returns false when something
 // went wrong with the shard.
 func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
+	if o.standby != nil {
+		defer o.standby.stop()
+	}
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
@@ -148,24 +153,10 @@ func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) er
 	}
 }
 
-// putEntry takes in an entry of the JOBS bucket: a version, or that a job's versions
-// are gone.
+// putEntry tells the machine of an entry of the JOBS bucket.
 func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
-	if e.Operation() != jetstream.KeyValuePut {
-		if name, ok := bus.JobOfKey(e.Key()); ok {
-			o.machine.Forget(name, e.Revision())
-		}
-		return
-	}
-	v, err := bus.DecodeJobEntry(e)
-	if err == nil {
-		err = o.machine.PutVersion(&v.Version, v.Revision)
-	}
-	if err != nil {
-		// Something wrote to the bucket that checked less than the API does. The other
-		// jobs go on.
-		o.s.log.Error("job version unusable", "key", e.Key(), "error", err)
-		o.s.metrics.unusable.Inc()
+	if p, ok := o.s.prepare(e); ok {
+		o.machine.Put(&p)
 	}
 }
 

@@ -20,7 +20,7 @@ func (o *ownership) takeOver(ctx context.Context) (jetstream.KeyWatcher, error) 
 	if err := o.claim(ctx); err != nil {
 		return nil, err
 	}
-	watch, err := o.s.conn.WatchJobs(ctx, []int{o.shard}, true)
+	watch, err := o.s.conn.WatchJobsAfter(ctx, o.shard, o.standby.take(o.machine))
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type benchOptions struct {
 	runFor  time.Duration
 	output  string
 	profile string // file for a CPU profile of what is measured
+	cold    bool   // takeover: by a node that has just been started
 }
 
 // benchResult is what a bench prints, as one JSON object. Fields that do not apply
@@ -90,6 +91,9 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
 		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
+		if b.name == "takeover" {
+			sub.Flags().BoolVar(&opts.cold, "cold", false, "one node has all, and the other is only started when that has died")
+		}
 		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
 		cmd.AddCommand(sub)
 	}

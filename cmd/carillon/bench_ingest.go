@@ -28,7 +28,7 @@ const (
 // and takes the time until ClickHouse has them, first the lines and then the runs.
 // Beside that it inserts as many rows into such tables with the driver alone.
 func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx)
+	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

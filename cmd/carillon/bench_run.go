@@ -23,7 +23,7 @@ const benchSlots = 1024
 // benchRun has all jobs due at one instant, with an executor that does nothing for
 // each, and takes the time until the last run is stored as succeeded.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx)
+	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

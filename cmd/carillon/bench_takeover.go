@@ -8,24 +8,31 @@ import (
 	"carillon/job"
 )
 
-// benchTakeover kills the node that owns everything, and takes the time until
-// another one has fired for every shard.
+// benchTakeover kills a node, and takes the time until another one has fired for
+// every shard that it had.
+//
+// Of two nodes of a cluster with twice the shards and the jobs, each has about what
+// is asked for, and stands by for the other. With cold, one node has everything, and
+// the other is started when it is dead.
 func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx)
+	shards, jobs := bus.DefaultShards, o.jobs
+	if !o.cold {
+		shards, jobs = 2*shards, 2*jobs
+	}
+	w, err := newBenchWorld(ctx, shards)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	period := max(10, o.jobs/20_000) // a moderate load: at most 20,000 fires a second
+	period := max(10, jobs/5000) // a light load: what counts is not how fast a backlog is fired
 	from := time.Now().Truncate(time.Second)
 	schedule := func(i int) job.Schedule {
 		anchor := from.Add(time.Duration(i%period) * time.Second)
 		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
 	}
-	if err := w.seed(ctx, o.jobs, from, schedule); err != nil {
+	if err := w.seed(ctx, jobs, from, schedule); err != nil {
 		return nil, err
 	}
-	shards := w.conn.Cluster().Shards
 	first, err := w.startNode(ctx, "first")
 	if err != nil {
 		return nil, err
@@ -33,20 +40,14 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := first.owns(ctx, shards); err != nil {
 		return nil, err
 	}
-	second, err := w.startNode(ctx, "second")
-	if err != nil {
-		return nil, err
+	var second *benchNode
+	if !o.cold {
+		if second, err = w.startStandby(ctx, "second", first, shards); err != nil {
+			return nil, err
+		}
 	}
-	if err := poll(ctx, func() (bool, error) { return second.Owned() > 0 && first.Owned()+second.Owned() == shards, nil }); err != nil {
-		return nil, err
-	}
-	// The second hands its share back by leaving, and waits as a fresh node beside the first.
-	if err := second.close(); err != nil {
-		return nil, err
-	}
-	if err := first.owns(ctx, shards); err != nil {
-		return nil, err
-	}
+	dying := first.Owned()
+
 	meter, err := startMeter(o.profile)
 	if err != nil {
 		return nil, err
@@ -54,23 +55,37 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 	defer meter.stop()
 	killed := time.Now()
 	first.kill()
-	third, err := w.startNode(ctx, "third")
-	if err != nil {
-		return nil, err
+	if o.cold {
+		if second, err = w.startNode(ctx, "second"); err != nil {
+			return nil, err
+		}
 	}
-	if err := third.owns(ctx, shards); err != nil {
+	if err := second.owns(ctx, shards); err != nil {
 		return nil, err
 	}
 	if err := poll(ctx, func() (bool, error) { return w.allDone(ctx, shards, killed.Add(bus.LeaseTTL)) }); err != nil {
 		return nil, err
 	}
 	elapsed, used := meter.stop()
-	r := &benchResult{Jobs: o.jobs, Shards: shards, Seconds: elapsed.Seconds(), CPUMicros: each(used, o.jobs)}
-	if err := third.close(); err != nil {
+	r := &benchResult{Jobs: jobs * dying / shards, Shards: dying, Seconds: elapsed.Seconds(), CPUMicros: each(used, jobs*dying/shards)}
+	if err := second.close(); err != nil {
 		return nil, err
 	}
-	if r.Count, r.Lost, r.Doubled, err = w.audit(ctx, o.jobs, from, schedule); err != nil {
+	if r.Count, r.Lost, r.Doubled, err = w.audit(ctx, jobs, from, schedule); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// startStandby starts a second node, and waits until it has its share of the shards and
+// is ready to take over those of the first.
+func (w *benchWorld) startStandby(ctx context.Context, name string, first *benchNode, shards int) (*benchNode, error) {
+	n, err := w.startNode(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return n, poll(ctx, func() (bool, error) {
+		ready, err := n.standsBy()
+		return err == nil && ready > 0 && n.Owned()+ready == shards && first.Owned() == ready, err
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
 	"carillon/bus/embedded"
@@ -25,7 +26,8 @@ type benchWorld struct {
 	conn   *bus.Conn
 }
 
-func newBenchWorld(ctx context.Context) (*benchWorld, error) {
+// newBenchWorld starts a server. shards is how many the cluster has; 0 is the default.
+func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
 	dir, err := os.MkdirTemp("", "carillon-bench-")
 	if err != nil {
 		return nil, err
@@ -39,7 +41,7 @@ func newBenchWorld(ctx context.Context) (*benchWorld, error) {
 		w.close()
 		return nil, err
 	}
-	if err := w.conn.Setup(ctx, bus.Assets{TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
+	if err := w.conn.Setup(ctx, bus.Assets{Shards: shards, TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
 		w.close()
 		return nil, err
 	}
@@ -111,9 +113,10 @@ func benchJob(i int) job.Name { return job.Name("bench/job-" + strconv.Itoa(i)) 
 // benchNode is a scheduler node within the process.
 type benchNode struct {
 	*scheduler.Scheduler
-	conn *bus.Conn
-	stop context.CancelFunc
-	done chan error
+	metrics *prometheus.Registry
+	conn    *bus.Conn
+	stop    context.CancelFunc
+	done    chan error
 }
 
 func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, error) {
@@ -121,12 +124,13 @@ func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, er
 	if err != nil {
 		return nil, err
 	}
-	s, err := scheduler.New(conn, scheduler.Config{Node: name})
+	metrics := prometheus.NewRegistry()
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Registerer: metrics})
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	n := &benchNode{Scheduler: s, conn: conn, stop: stop, done: make(chan error, 1)}
+	n := &benchNode{Scheduler: s, metrics: metrics, conn: conn, stop: stop, done: make(chan error, 1)}
 	go func() { n.done <- s.Run(ctx) }()
 	return n, nil
 }
@@ -154,6 +158,20 @@ func (n *benchNode) owns(ctx context.Context, shards int) error {
 			return n.Owned() == shards, nil
 		}
 	})
+}
+
+// standsBy returns for how many shards of others the node is ready.
+func (n *benchNode) standsBy() (int, error) {
+	families, err := n.metrics.Gather()
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range families {
+		if f.GetName() == "carillon_standby_shards" {
+			return int(f.GetMetric()[0].GetGauge().GetValue()), nil
+		}
+	}
+	return 0, nil
 }
 
 // poll waits for a condition.

@@ -139,40 +139,46 @@ func (m *Machine) Jobs() int { return len(m.byName) }
 // the order of their revisions; one that is known already is passed over. The error is
 // an *InvalidError, and leaves the job as it was.
 func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
-	m.heard = max(m.heard, rev)
-	plan, err := m.cfg.Planner.Plan(v)
+	p, err := Prepare(m.cfg.Planner, v, rev)
 	if err != nil {
+		m.heard = max(m.heard, rev)
 		return err
 	}
-	shared := bus.BodyOf(v)
-	body, err := encodeBody(&shared)
-	if err != nil {
-		return err
+	m.Put(&p)
+	return nil
+}
+
+// Put tells of a change, as PutVersion and Forget do.
+func (m *Machine) Put(p *Prepared) {
+	if p.Forgets() {
+		m.Forget(p.name, p.rev)
+		return
 	}
-	id, known := m.byName[v.Job.Job]
+	m.heard = max(m.heard, p.rev)
+	id, known := m.byName[p.name]
 	if !known {
-		if v.Deleted {
+		if p.plan.Deleted {
 			// Its earlier versions are gone from the bucket: there is nothing left to decide.
-			return nil
+			return
 		}
-		id = m.newID(v.Job.Job)
+		id = m.newID(p.name)
 	}
 	e := &m.jobs[id]
+	plan := p.plan
 	if n := len(e.plans); n > 0 && e.plans[n-1].Version >= plan.Version {
-		return nil
+		return
 	}
-	news := lateVersion{id: id, version: plan.Version, rev: rev, said: plan.From, delayed: m.delayBegan(id)}
-	late := m.begin(id, &plan, rev)
+	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
+	late := m.begin(id, &plan, p.rev)
 	e.plans = append(e.plans, plan)
-	e.bodies = append(e.bodies, unique.Make(body))
-	waits := m.putDelay(id, &plan, rev)
+	e.bodies = append(e.bodies, p.body)
+	waits := m.putDelay(id, &plan, p.rev)
 	if late || waits {
 		m.late = append(m.late, news)
 		e.waiting++
 	}
 	m.trim(e)
 	m.arm(id)
-	return nil
 }
 
 // Forget removes a job whose versions housekeeping has removed, which JOBS says at
@@ -203,8 +209,6 @@ func (m *Machine) newID(name job.Name) uint32 {
 		id = uint32(len(m.jobs)) //nolint:gosec // memory ends long before
 		m.jobs = append(m.jobs, entry{})
 	}
-	// The machine keeps one copy of the name, not the message that it came in.
-	name = job.Name(string([]byte(name)))
 	m.jobs[id] = entry{key: keyOf(name)}
 	m.byName[name] = id
 	return id
