@@ -37,7 +37,7 @@ func (t *told) note(updates []logstore.Update) {
 	defer t.mu.Unlock()
 	for i := range updates {
 		u := &updates[i]
-		if u.CommittedAt.IsZero() {
+		if u.CommittedAt.IsZero() || u.Kind == logstore.KindHeld {
 			continue // it tells less than the record
 		}
 		key := attempt{u.RunID, u.Attempt}
