@@ -98,6 +98,12 @@ func taskText(k job.Task) string {
 		return k.Handler
 	case k.Shell != "":
 		return k.Shell
+	case k.HTTP != nil:
+		return k.HTTP.Verb() + " " + k.HTTP.URL
+	case k.Script != nil && k.Script.Source == "":
+		return k.Script.Language + " " + k.Script.Digest
+	case k.Script != nil:
+		return k.Script.Language + " " + k.Script.Source
 	}
 	return strings.Join(k.Command, " ")
 }

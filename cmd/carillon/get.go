@@ -23,7 +23,7 @@ func newGetCommand() *cobra.Command {
 			"  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon get nodes -o json",
 	}
-	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetRunsCommand(), newGetRunCommand(),
+	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetRunsCommand(), newGetRunCommand(),
 		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand())
 	return cmd
 }

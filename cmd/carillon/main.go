@@ -32,6 +32,7 @@ func main() {
 		newPauseCommand(),
 		newResumeCommand(),
 		newDeleteCommand(),
+		newRestoreCommand(),
 		newNextCommand(),
 		newImportCommand(),
 		newStarlarkCommand(),

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newGetVersionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "versions JOB",
+		Short: "The versions of a job that are kept, with who saved them and why",
+		Long: "The versions of a job that are kept, newest first, its script among them (-o yaml). What another version would change\n" +
+			"is shown by \"carillon restore JOB --version N --dry-run\".",
+		Example: "  carillon get versions billing/report\n  carillon get versions billing/report -o json | jq -r '.items[1].task.script.source'",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.VersionList](api.ListJobVersions(cmd.Context(), name.Group(), name.Short()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawVersions(t, list) })
+	}
+	return cmd
+}
+
+func drawVersions(t *table, list client.VersionList) {
+	t.row("VERSION", "SINCE", "BY", "TASK", "NOTE")
+	for _, v := range list.Items {
+		what := v.Task.Kind() + ": " + taskText(v.Task)
+		if v.Deleted {
+			what = "deleted"
+		}
+		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), cell(v.Author, 20), cell(what, 60), cell(v.Note, noteWidth))
+	}
+}
+
+func newRestoreCommand() *cobra.Command {
+	var version int
+	var note string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "restore JOB --version N",
+		Short: "Make an earlier version of a job its newest one",
+		Long: "Save what a job was in an earlier version as its next one, its script included. It is shown which fields that changes;\n" +
+			"with --dry-run that is all. A deleted job comes back by it.",
+		Example: "  carillon get versions billing/report\n" +
+			"  carillon restore billing/report --version 3 --dry-run\n" +
+			"  carillon restore billing/report --version 3 --note \"the new script loses rows\"",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
+	cmd.Flags().IntVar(&version, "version", 0, "the `number` of the version")
+	cmd.Flags().StringVar(&note, "note", "", "why, for the record (default: which version it was)")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	if err := cmd.MarkFlagRequired("version"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if note == "" {
+			note = fmt.Sprintf("version %d restored", version)
+		}
+		put, err := restore(cmd.Context(), api, name, version, &client.PutJobParams{Note: &note, DryRun: &dryRun})
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), put, func(t *table) {
+			drawChanges(t, []change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
+		})
+	}
+	return cmd
+}
+
+// restore saves a version again, unless somebody else has saved another meanwhile.
+func restore(ctx context.Context, api *client.API, name job.Name, version int, params *client.PutJobParams) (client.PutJobResult, error) {
+	var none client.PutJobResult
+	list, err := client.Read[client.VersionList](api.ListJobVersions(ctx, name.Group(), name.Short()))
+	if err != nil {
+		return none, err
+	}
+	found := -1
+	for i, v := range list.Items {
+		if v.Version == version && !v.Deleted {
+			found = i
+		}
+	}
+	if found < 0 {
+		return none, fmt.Errorf("%w: version %d of job %s; see: carillon get versions %s", job.ErrNotFound, version, name, name)
+	}
+	item, err := client.Read[client.JobItem](api.GetJob(ctx, name.Group(), name.Short(), nil))
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		params.IfNoneMatch = new("*") // it is deleted
+	case err != nil:
+		return none, err
+	default:
+		params.IfMatch = new(strconv.Quote(strconv.FormatUint(item.Revision, 10)))
+	}
+	document, err := json.Marshal(list.Items[found].Job)
+	if err != nil {
+		return none, fmt.Errorf("encode job %s: %w", name, err)
+	}
+	return client.Read[client.PutJobResult](api.PutJobWithBody(ctx, name.Group(), name.Short(), params, "application/json", bytes.NewReader(document)))
+}
