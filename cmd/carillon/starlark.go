@@ -25,7 +25,7 @@ func newStarlarkCommand() *cobra.Command {
 		Long: "Run a Starlark script as an executor does: executors start this command for script tasks of that language. The\n" +
 			"script sees its parameters, the run, the environment of this process, and may send HTTP requests; it cannot read\n" +
 			"files or start programs. Its result goes to the file that CARILLON_RESULT_FILE names, or is printed.",
-		Example: "  carillon starlark examples/scripts/watch-api.star '{\"url\": \"https://example.com\"}'",
+		Example: "  carillon starlark examples/scripts/watch-releases.star '{\"golang/go\": \"go1.25\"}'",
 		Args:    cobra.RangeArgs(1, 4),
 	}
 	f := cmd.Flags()

@@ -21,7 +21,8 @@ var extensions = []string{".yaml", ".yml", ".json"}
 // Read returns the documents of the named files in order. A folder stands for the
 // YAML and JSON files in it and below it, hidden ones left out; "-" for stdin. The
 // error joins an [*Error] for each problem found, in all files, or says which file
-// could not be read. A name given twice is a problem of its second document.
+// could not be read. A name given twice is a problem of its second document. A script
+// whose file a job names, seen from the job's own file, becomes a part of the job.
 func Read(paths []string, stdin io.Reader) ([]Document, error) {
 	var docs []Document
 	var problems []error
@@ -36,6 +37,9 @@ func Read(paths []string, stdin io.Reader) ([]Document, error) {
 				return nil, err
 			}
 			found, err := Parse(displayName(file), data)
+			for i := range found {
+				problems = append(problems, found[i].inlineScript(filepath.Dir(file)))
+			}
 			docs, problems = append(docs, found...), append(problems, err)
 		}
 	}
