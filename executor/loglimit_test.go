@@ -17,10 +17,13 @@ func TestALogHasALimitBeyondWhichLinesAreCounted(t *testing.T) {
 		w := newWorld(t)
 		logs := func(cfg executor.Config, text string) (lines []string, counted int) {
 			t.Helper()
-			i := w.start(fmt.Sprintf("i%d", w.n), cfg, handler(func(_ context.Context, run *executor.Run) (any, error) {
+			i := w.start(fmt.Sprintf("i%d", w.n), cfg, handler(func(ctx context.Context, run *executor.Run) (any, error) {
 				out := run.Stdout()
 				for line := range strings.SplitAfterSeq(text, "\n") {
 					_, _ = out.Write([]byte(line))
+				}
+				if cfg.MaxLogBytes > 0 {
+					run.Log().InfoContext(ctx, "z") // there would be room for it, but not where it stands
 				}
 				return nil, nil
 			}))
@@ -43,10 +46,10 @@ func TestALogHasALimitBeyondWhichLinesAreCounted(t *testing.T) {
 		want(lines, counted, "stdout: a", "stdout: b",
 			"system: the log of this attempt is full: it may have 2 lines and 67108864 bytes; what follows is counted and dropped",
 			"system: 2 lines of 7 bytes were dropped here: the log was full")
-		lines, counted = logs(executor.Config{MaxLogBytes: 5}, "abc\nde\nf\n")
+		lines, counted = logs(executor.Config{MaxLogBytes: 6}, "abc\nde\nfgh\n")
 		want(lines, counted, "stdout: abc", "stdout: de",
-			"system: the log of this attempt is full: it may have 1000000 lines and 5 bytes; what follows is counted and dropped",
-			"system: 1 lines of 1 bytes were dropped here: the log was full")
+			"system: the log of this attempt is full: it may have 1000000 lines and 6 bytes; what follows is counted and dropped",
+			"system: 2 lines of 4 bytes were dropped here: the log was full")
 		lines, counted = logs(executor.Config{MaxLogLines: 2}, "a\nb\n")
 		want(lines, counted, "stdout: a", "stdout: b")
 	})
