@@ -25,10 +25,12 @@ type TriggerRequest struct {
 	By     string          `json:"by,omitempty"`
 }
 
-// TriggerReply says that the run is committed.
+// TriggerReply says what was committed for the run.
 type TriggerReply struct {
-	RunID   job.RunID `json:"run_id"`
-	Version int       `json:"version"`
+	RunID   job.RunID  `json:"run_id"`
+	Version int        `json:"version"`
+	Status  job.Status `json:"status"` // pending, queued or skipped
+	Reason  string     `json:"reason,omitempty"`
 }
 
 // CancelRequest asks the owner of a job's shard to end a run.
@@ -42,8 +44,9 @@ type CancelRequest struct {
 // CancelReply says what became of the run.
 type CancelReply struct {
 	RunID job.RunID `json:"run_id"`
-	// Found is where the run was: "pending" (its trigger is deleted, and its end
-	// recorded) or "running" (an instance has been told, and will record it).
+	// Found is where the run was: "queued" (it waited, also for its next attempt) or
+	// "pending" (its trigger is deleted), in both of which its end is recorded, or
+	// "running" (an instance has been told, and will record it).
 	Found job.Status `json:"found"`
 }
 

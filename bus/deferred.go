@@ -19,17 +19,54 @@ const (
 	DeferredDelay DeferredKind = "delay"
 	// DeferredEnd is a fixed-delay job that waits for the end of RunID.
 	DeferredEnd DeferredKind = "end"
+	// DeferredAlive is a run that is with the executors, and to whose end its job's owner
+	// will react.
+	DeferredAlive DeferredKind = "alive"
+	// DeferredQueued is a run that waits until others of its job have ended.
+	DeferredQueued DeferredKind = "queued"
+	// DeferredRetry is a run that waits for its next attempt, until Due.
+	DeferredRetry DeferredKind = "retry"
+	// DeferredChild tells Job's owner that a run of a parent has ended.
+	DeferredChild DeferredKind = "child"
+	// DeferredFailures is how many runs in a row have ended badly.
+	DeferredFailures DeferredKind = "failures"
+	// DeferredPause is a job that is to be paused, because of those.
+	DeferredPause DeferredKind = "pause"
 )
 
 // Deferred is something that a shard must do later and that cannot be derived from
 // its schedules. It is written in the batch that made it necessary, and released
-// in the batch that does it.
+// in the batch that does it. Which fields it has depends on its kind.
 type Deferred struct {
 	Kind DeferredKind `json:"kind"`
 	Job  job.Name     `json:"job"`
 	// Since is the instant from which a delay counts.
 	Since time.Time `json:"since,omitzero"`
 	RunID job.RunID `json:"run_id,omitempty"`
+	// Due is when a retry is due.
+	Due time.Time `json:"due,omitzero"`
+	// Trigger is what a run is or will be triggered with, as [AppendTrigger] encodes it;
+	// CommittedAt is when it was, or began to wait.
+	Trigger json.RawMessage `json:"trigger,omitempty"`
+	// Parent is how the parent of a child ended.
+	Parent *ParentEnd `json:"parent,omitempty"`
+	// Count is how many failures there were, Version the job's that is to be paused.
+	Count   int    `json:"count,omitempty"`
+	Version int    `json:"version,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// ParentEnd is what a child is told of its parent's run.
+type ParentEnd struct {
+	Job    job.Name   `json:"job"`
+	RunID  job.RunID  `json:"run_id"`
+	Status job.Status `json:"status"`
+	// Met says that it ended as the child wants it to.
+	Met bool `json:"met"`
+	// At is when the end was stored, by JetStream's clock.
+	At     time.Time       `json:"at"`
+	Params json.RawMessage `json:"params,omitempty"` // for the child
+	Depth  int             `json:"depth"`            // of the child's run
 }
 
 // Msg returns d as a message for TRIG.
@@ -50,10 +87,22 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	if _, err := job.ParseName(string(d.Job)); err != nil {
 		return nil, err
 	}
+	missing := ""
 	switch d.Kind {
-	case DeferredDelay, DeferredEnd:
-		return d, nil
+	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredPause:
+	case DeferredAlive, DeferredQueued, DeferredRetry:
+		if len(d.Trigger) == 0 {
+			missing = "trigger"
+		}
+	case DeferredChild:
+		if d.Parent == nil {
+			missing = "parent"
+		}
 	default:
-		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be delay or end", d.Kind)}
+		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q is not known to this program", d.Kind)}
 	}
+	if missing != "" {
+		return nil, &job.InvalidError{Field: missing, Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}
+	}
+	return d, nil
 }

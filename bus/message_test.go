@@ -145,9 +145,19 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 
 	delay := &bus.Deferred{Kind: bus.DeferredDelay, Job: "billing/nightly", Since: noon}
 	end := &bus.Deferred{Kind: bus.DeferredEnd, Job: "billing/nightly", RunID: run}
+	waiting := &bus.Deferred{Kind: bus.DeferredRetry, Job: "billing/nightly", Due: noon.Add(time.Minute), Trigger: bus.AppendTrigger(nil, full, text)}
+	child := &bus.Deferred{Kind: bus.DeferredChild, Job: "billing/after", Parent: &bus.ParentEnd{
+		Job: "billing/nightly", RunID: run, Status: job.StatusSucceeded, Met: true, At: noon, Params: json.RawMessage(`[1]`), Depth: 1,
+	}}
+	failures := &bus.Deferred{Kind: bus.DeferredFailures, Job: "billing/nightly", Count: 2}
+	pause := &bus.Deferred{Kind: bus.DeferredPause, Job: "billing/nightly", Version: 3, Reason: "3 runs in a row ended badly"}
 	decodeDeferred := func(data []byte) (*bus.Deferred, error) { return bus.DecodeDeferred(nil, data) }
 	golden(t, "deferred-delay.json", body(t, "defer.17", bus.MessageDeferred)(delay.Msg(17)), delay, decodeDeferred)
 	golden(t, "deferred-end.json", body(t, "defer.17", bus.MessageDeferred)(end.Msg(17)), end, decodeDeferred)
+
+	for _, d := range []*bus.Deferred{waiting, child, failures, pause} {
+		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
+	}
 
 	record := &bus.Record{
 		Shard: 17, Epoch: 5, Commit: "5.9", Node: "node-1", At: noon.Add(7 * time.Millisecond),
@@ -176,7 +186,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		return data
 	}
 	golden(t, "trigger-request.json", asJSON(request), request, plain[bus.TriggerRequest])
-	reply := &bus.TriggerReply{RunID: run, Version: 3}
+	reply := &bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}
 	golden(t, "trigger-reply.json", asJSON(reply), reply, plain[bus.TriggerReply])
 	cancel := &bus.CancelRequest{RunID: run, Job: "billing/nightly", By: "ada", Reason: "wrong day"}
 	golden(t, "cancel-request.json", asJSON(cancel), cancel, plain[bus.CancelRequest])

@@ -78,6 +78,11 @@ func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored,
 // call: on a replicated stream it asks the leader, message by message, as a page
 // read directly may come from a replica that lags behind.
 func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
+	return c.ScanFrom(ctx, stream, filter, 1, yield)
+}
+
+// ScanFrom is Scan for the messages from a sequence on.
+func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) error {
 	s, err := c.JS.Stream(ctx, stream)
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
@@ -86,7 +91,7 @@ func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stor
 	if s.CachedInfo().Config.Replicas > 1 {
 		read = c.readNext
 	}
-	for from, more := uint64(1), true; more; {
+	for more := true; more; {
 		if from, more, err = read(ctx, stream, filter, from, yield); err != nil {
 			return err
 		}

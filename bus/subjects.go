@@ -44,7 +44,7 @@ func SubjectRouted(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".route." + group
 }
 
-// SubjectTriggers matches both [SubjectTrigger] and [SubjectRouted].
+// SubjectTriggers matches both [SubjectTrigger] and [SubjectRouted]; group may be "*".
 func SubjectTriggers(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".*." + group
 }
@@ -90,8 +90,12 @@ func SubjectInstance(group, instance, verb string) string {
 // EveryInstance cannot be the name of an instance: it stands for all in [SubjectKill].
 const EveryInstance = "all"
 
+// VerbNudge is the verb of a message, not a request, that says that there is a
+// deferred item for a shard which its owner has not written itself.
+const VerbNudge = "nudge"
+
 // SubjectCommand returns where the owner of a shard takes requests: verb is
-// "trigger" or "cancel".
+// "trigger", "cancel" or [VerbNudge].
 func SubjectCommand(shard int, verb string) string {
 	return "sched." + strconv.Itoa(shard) + "." + verb
 }

@@ -25,8 +25,9 @@ type Trigger struct {
 	// end, with all attempts of the run. Zero is no limit.
 	StartBy time.Time `json:"start_by,omitzero"`
 	EndBy   time.Time `json:"end_by,omitzero"`
-	// ParentRun is the run after which this one runs.
+	// ParentRun is the run after which this one runs, Depth how many are above it.
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
+	Depth     int       `json:"depth,omitempty"`
 	Piece
 	// Prefer is the instance for which a piece of a broadcast is meant. Another may run
 	// it when that one is gone.
@@ -60,17 +61,24 @@ func (p Piece) check() error {
 
 // TriggerBody is the part of a trigger that is the same for all runs of a version.
 type TriggerBody struct {
-	Delivery job.Delivery    `json:"delivery"`
-	Route    job.Route       `json:"route,omitempty"` // empty is any
-	Labels   job.Labels      `json:"labels,omitempty"`
-	Timeout  job.Duration    `json:"timeout,omitempty"`
-	Task     job.Task        `json:"task"`
-	Params   json.RawMessage `json:"params,omitempty"`
+	Delivery  job.Delivery `json:"delivery"`
+	Route     job.Route    `json:"route,omitempty"` // empty is any
+	Labels    job.Labels   `json:"labels,omitempty"`
+	Timeout   job.Duration `json:"timeout,omitempty"`
+	WarnAfter job.Duration `json:"warn_after,omitempty"`
+	KillGrace job.Duration `json:"kill_grace,omitempty"`
+	// Retry says after which ends of the attempt another follows.
+	Retry  job.Retry       `json:"retry,omitzero"`
+	Task   job.Task        `json:"task"`
+	Params json.RawMessage `json:"params,omitempty"`
 }
 
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
-	b := TriggerBody{Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, Task: v.Task.ByDigest(), Params: v.Params}
+	b := TriggerBody{
+		Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
+		Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
+	}
 	if v.Route != job.RouteAny {
 		b.Route = v.Route
 	}
@@ -118,14 +126,9 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 		dst = append(dst, t.ParentRun...)
 		dst = append(dst, '"')
 	}
-	if t.Index != 0 {
-		dst = append(dst, `,"broadcast_index":`...)
-		dst = strconv.AppendInt(dst, int64(t.Index), 10)
-	}
-	if t.Total != 0 {
-		dst = append(dst, `,"broadcast_total":`...)
-		dst = strconv.AppendInt(dst, int64(t.Total), 10)
-	}
+	dst = appendCount(dst, `,"depth":`, t.Depth)
+	dst = appendCount(dst, `,"broadcast_index":`, t.Index)
+	dst = appendCount(dst, `,"broadcast_total":`, t.Total)
 	if t.Prefer != "" {
 		dst = append(dst, `,"prefer":"`...)
 		dst = append(dst, t.Prefer...) // a slug
@@ -137,6 +140,14 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 	}
 	dst = append(dst, ',')
 	return append(dst, body[1:]...)
+}
+
+// appendCount appends a field that is left out when it is zero.
+func appendCount(dst []byte, field string, n int) []byte {
+	if n == 0 {
+		return dst
+	}
+	return strconv.AppendInt(append(dst, field...), int64(n), 10)
 }
 
 // appendInstant appends a field that is left out when it is zero.

@@ -85,6 +85,8 @@ func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
 // is not done) and whose handler returned result and err.
 func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome {
 	switch {
+	case errors.Is(cause, errEndBy):
+		return outcome{status: job.StatusTimedOut, message: explain("the run had to end by "+r.trigger.EndBy.Format(time.RFC3339)+", with all its attempts", err, cause)}
 	case errors.Is(cause, ErrTimeout):
 		return outcome{status: job.StatusTimedOut, message: explain(fmt.Sprintf("took longer than its timeout of %s", r.trigger.Timeout), err, cause)}
 	case errors.Is(cause, ErrCancelled):
@@ -150,6 +152,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	ev.FinishedAt = ev.At
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
+	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode)
 	if err := e.publishFinished(life, ev); err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		return

@@ -29,6 +29,7 @@ const MaxSlots = 10000
 // Causes with which the context of a run is cancelled; see [context.Cause].
 var (
 	ErrTimeout   = errors.New("the run took longer than its timeout")
+	errEndBy     = fmt.Errorf("%w: all attempts together", ErrTimeout)
 	ErrCancelled = errors.New("the run was cancelled") // wrapped, with who and why
 	ErrStopping  = errors.New("the executor is stopping")
 )

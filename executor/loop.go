@@ -145,6 +145,8 @@ func (l *loop) admit(life context.Context, r *Run) {
 		// Whoever killed it has recorded its end, unless they died in between, or the
 		// instance that had it died while it ended it. Saying it again changes nothing.
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
+	case !r.trigger.StartBy.IsZero() && time.Now().After(r.trigger.StartBy):
+		l.conclude(life, r, outcome{status: job.StatusMissed, message: "no instance was free to begin it by " + r.trigger.StartBy.Format(time.RFC3339)})
 	case r.atMostOnce() && r.delivered > 1 && !r.routed:
 		l.conclude(life, r, outcome{status: job.StatusLost, message: "an earlier executor of this attempt went silent, and delivery at_most_once forbids to run it again"})
 	case !l.takes() && !r.atMostOnce():
@@ -166,9 +168,9 @@ func (l *loop) active() int { return len(l.live) - len(l.waiting) }
 func (l *loop) begin(life context.Context, r *Run) {
 	ctx, cancel := context.WithCancelCause(life)
 	r.cancel = cancel
-	if limit := r.trigger.Timeout.Std(); limit > 0 {
+	if limit, cause := r.limit(time.Now()); cause != nil {
 		var release context.CancelFunc
-		ctx, release = context.WithTimeoutCause(ctx, limit, ErrTimeout)
+		ctx, release = context.WithTimeoutCause(ctx, limit, cause)
 		r.cancel = func(cause error) { cancel(cause); release() }
 	}
 	r.begun, r.done = true, ctx.Done()
@@ -273,6 +275,7 @@ func (l *loop) look(life context.Context, now time.Time) {
 		}
 		if r.begun {
 			l.report(r, now)
+			r.warn(now)
 			l.abandon(life, r, now)
 		}
 	}
@@ -309,6 +312,9 @@ func (l *loop) sign(r *Run, now time.Time) {
 	l.answer(r.reply, "+WPI")
 }
 
+// extraPatience is how much longer than a job's kill_grace its handler may take.
+const extraPatience = 5 * time.Second
+
 // abandon ends an attempt whose handler has ignored the end of its context.
 func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	select {
@@ -319,7 +325,11 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	if r.cancelledAt.IsZero() {
 		r.cancelledAt = now
 	}
-	if now.Sub(r.cancelledAt) < l.e.cfg.Patience || r.claimed.Load() {
+	patience := l.e.cfg.Patience
+	if grace := r.trigger.KillGrace.Std(); grace > 0 {
+		patience = max(patience, grace+extraPatience)
+	}
+	if now.Sub(r.cancelledAt) < patience || r.claimed.Load() {
 		return
 	}
 	cause := r.cause
@@ -328,7 +338,7 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	}
 	l.e.metrics.abandoned.Inc()
 	l.e.log.WarnContext(life, "handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
-	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, fmt.Errorf("the handler ignored its context for %v and was abandoned", l.e.cfg.Patience)))
+	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, fmt.Errorf("the handler ignored its context for %v and was abandoned", patience)))
 }
 
 // answer tells JetStream about a trigger. An answer that is lost, because the

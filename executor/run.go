@@ -64,6 +64,7 @@ type loopState struct {
 	started     jetstream.PubAckFuture  // of the started event; nil before it is published
 	startedOK   bool
 	progressAt  time.Time // when progress was last published
+	warned      bool      // that it takes long
 }
 
 // progress is what the handler last said about how far it is.

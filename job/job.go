@@ -29,9 +29,29 @@ type Job struct {
 	// Route says which instance of the group does a run, Labels which are considered.
 	Route  Route  `json:"route,omitempty"`
 	Labels Labels `json:"labels,omitempty"`
-	// Timeout ends an attempt that takes longer. Zero is no limit.
-	Timeout Duration `json:"timeout,omitempty"`
-	Task    Task     `json:"task"`
+	// Overlap, Retry and Children say what else happens when a run begins or ends.
+	Overlap  Overlap `json:"overlap,omitzero"`
+	Retry    Retry   `json:"retry,omitzero"`
+	Children []Child `json:"children,omitempty"`
+	// Join makes the job wait, as a child, until each of these parents has ended since
+	// it last ran because of them. Empty: it runs after each parent.
+	Join []Name `json:"join,omitempty"`
+	// Timeout ends an attempt that takes longer, TotalTimeout a run with all its
+	// attempts and the waits between them. WarnAfter only says so in the attempt's log.
+	// Zero is no limit.
+	Timeout      Duration `json:"timeout,omitempty"`
+	TotalTimeout Duration `json:"total_timeout,omitempty"`
+	WarnAfter    Duration `json:"warn_after,omitempty"`
+	// KillGrace is how long what a run has started may take to end when it is told to,
+	// before it is killed. Zero leaves it to the executor, whose own is 5 s.
+	KillGrace Duration `json:"kill_grace,omitempty"`
+	// StartWithin is how long a run may wait, queued or for a free instance, until it
+	// begins; then it is missed. Zero is no limit.
+	StartWithin Duration `json:"start_within,omitempty"`
+	// PauseAfter pauses the job when so many runs in a row have ended badly. Zero never
+	// does.
+	PauseAfter int  `json:"pause_after_failures,omitempty"`
+	Task       Task `json:"task"`
 	// Params is any JSON value; handlers and scripts receive it.
 	Params json.RawMessage `json:"params,omitempty"`
 }
@@ -132,6 +152,9 @@ func (j Job) WithDefaults() Job {
 	if j.Route == "" {
 		j.Route = RouteAny
 	}
+	j.Overlap = j.Overlap.withDefaults()
+	j.Retry = j.Retry.withDefaults(j.Delivery)
+	j.Children = j.withDefaultChildren()
 	return j
 }
 
@@ -158,9 +181,10 @@ func (j Job) Validate() error {
 	if err := j.Labels.Validate(); err != nil {
 		errs = append(errs, err)
 	}
-	if t := j.Timeout.Std(); t < 0 || t > MaxTimeout {
-		errs = append(errs, invalid("timeout", "%s must be between 0 (no limit) and %s", j.Timeout, Duration(MaxTimeout)))
-	}
+	errs = append(errs, j.Overlap.validate()...)
+	errs = append(errs, j.Retry.validate(j.Delivery)...)
+	errs = append(errs, j.validateChildren()...)
+	errs = append(errs, j.validateLimits()...)
 	errs = append(errs, j.Task.validate()...)
 	if len(j.Params) > MaxParams {
 		errs = append(errs, invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))

@@ -24,6 +24,7 @@ func TestDecodeFillsInDefaults(t *testing.T) {
 		Misfire:  job.Misfire{Policy: job.FireAll, Grace: job.Duration(15 * time.Second), MaxCount: 100, MaxAge: job.Duration(24 * time.Hour)},
 		Delivery: job.AtLeastOnce,
 		Route:    job.RouteAny,
+		Overlap:  job.Overlap{Policy: job.OverlapAllow},
 		Task:     job.Task{Shell: "true"},
 		Params:   json.RawMessage(`{"n":1}`),
 	}
@@ -109,6 +110,33 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(and(`"labels":{"Zone":"eu"}`), "labels", "lower-case")
 	wrong(and(`"labels":{"zone":""}`), "labels.zone", "1 to 63")
 	wrong(and(`"labels":{"zone":"a b"}`), "labels.zone", "1 to 63")
+	wrong(and(`"overlap":"wait"`), "overlap.policy", "queue")
+	wrong(and(`"overlap":{"limit":-1}`), "overlap.limit", "10000")
+	wrong(and(`"overlap":{"policy":"skip","queue":3}`), "overlap", "queue only")
+	wrong(and(`"overlap":{"policy":"queue","queue":10001}`), "overlap.queue", "10000")
+	wrong(and(`"overlap":{"policy":"queue","when_full":"explode"}`), "overlap.when_full", "skip_oldest")
+	wrong(and(`"overlap":{"max":3}`), "overlap.max", "not a known field")
+	wrong(and(`"retry":-1`), "retry.limit", "100")
+	wrong(and(`"retry":{"delay":"5s"}`), "retry.limit", "1 or more")
+	wrong(and(`"retry":{"limit":1,"backoff":"random"}`), "retry.backoff", "linear")
+	wrong(and(`"retry":{"limit":1,"delay":"-1s"}`), "retry.delay", "between")
+	wrong(and(`"retry":{"limit":1,"delay":"5m","max_delay":"1m"}`), "retry.max_delay", "less than retry.delay")
+	wrong(and(`"retry":{"limit":1,"jitter_percent":101}`), "retry.jitter_percent", "100")
+	wrong(and(`"retry":{"limit":1,"on":["cancelled"]}`), "retry.on", "timed_out")
+	wrong(and(`"delivery":"at_most_once","retry":{"limit":1,"on":["lost"]}`), "retry.on", "forbids")
+	wrong(and(`"retry":{"limit":1,"on":["timed_out"],"exit_codes":[1]}`), "retry.exit_codes", "narrows failed")
+	wrong(and(`"children":["x"]`), "children[0].job", "group/name")
+	wrong(and(`"children":["g/a"]`), "children[0].job", "the job itself")
+	wrong(and(`"children":["g/b","g/b"]`), "children[1].job", "twice")
+	wrong(and(`"children":[{"job":"g/b","on":"tuesday"}]`), "children[0].on", "failure")
+	wrong(and(`"join":["g/a"]`), "join[0]", "the job itself")
+	wrong(and(`"join":["g/b","g/b"]`), "join[1]", "twice")
+	wrong(and(`"total_timeout":"-1s"`), "total_timeout", "no limit")
+	wrong(and(`"timeout":"5m","total_timeout":"1m"`), "total_timeout", "less than timeout")
+	wrong(and(`"timeout":"5m","warn_after":"5m"`), "warn_after", "less than timeout")
+	wrong(and(`"kill_grace":"1h"`), "kill_grace", "10m")
+	wrong(and(`"start_within":"200h"`), "start_within", "no limit")
+	wrong(and(`"pause_after_failures":-1`), "pause_after_failures", "never")
 	wrong(and(`"timeout":"-1s"`), "timeout", "no limit")
 	wrong(and(`"params":"`+strings.Repeat("x", job.MaxParams)+`"`), "params", "at most 65536")
 

@@ -3,8 +3,6 @@ package job
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 )
 
@@ -44,11 +42,7 @@ func (m *Misfire) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &m.Policy)
 	}
 	type plain Misfire
-	err := decodeStrict(data, (*plain)(m))
-	if bad, ok := errors.AsType[*InvalidError](err); ok {
-		return &InvalidError{Field: strings.TrimSuffix("misfire."+bad.Field, "."), Reason: bad.Reason}
-	}
-	return err
+	return decodeWithin("misfire", data, (*plain)(m))
 }
 
 func (m Misfire) withDefaults() Misfire {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +26,34 @@ type Rules struct {
 	Misfire Misfire
 	Only    []string
 	Except  []string
-	table   *Timetable
+	Reactions
+	table *Timetable
+}
+
+// Reactions is what a job's owner has to do besides firing: when a run is wanted
+// while others are alive, when one ends, and when one does not begin.
+type Reactions struct {
+	Overlap      Overlap
+	Retry        Retry
+	Children     []Child
+	Join         []Name
+	TotalTimeout Duration
+	StartWithin  Duration
+	PauseAfter   int
+}
+
+// ReactionsOf returns what j asks for.
+func ReactionsOf(j *Job) Reactions {
+	return Reactions{
+		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(), Join: j.Join,
+		TotalTimeout: j.TotalTimeout, StartWithin: j.StartWithin, PauseAfter: j.PauseAfter,
+	}
+}
+
+// Watched reports whether the owner of the job's shard has to know which of its runs
+// are alive. Runs of other jobs cost it nothing once they are triggered.
+func (r *Reactions) Watched() bool {
+	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0
 }
 
 // Fire is one instant at which a schedule says go. Both fields are Unix milliseconds.
@@ -75,7 +103,9 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 		Misfire: v.Misfire.withDefaults(),
 		Only:    v.Schedule.Only,
 		Except:  v.Schedule.Except,
-		table:   table,
+
+		Reactions: ReactionsOf(&v.Job),
+		table:     table,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,6 +138,10 @@ func rulesKey(v *Version) string {
 	}
 	if !strings.HasPrefix(s.Cron, "@") && strings.ContainsAny(s.Cron, "Hh") {
 		b.WriteString(string(v.Job.Job))
+	}
+	if r := ReactionsOf(&v.Job); r.Watched() || len(r.Join) > 0 || r.TotalTimeout > 0 {
+		text, _ := json.Marshal(r) // never fails: it was read from JSON
+		b.Write(text)
 	}
 	return b.String()
 }

@@ -30,6 +30,14 @@ func FireRunID(name Name, fireTime int64, cause Cause) RunID {
 	return uuidv7(fireTime, sum[:10])
 }
 
+// ChildRunID returns the id of the run that job owes to the end, at the instant at in
+// Unix milliseconds, of a parent's run; where it has joined several, of the last. It
+// is a pure function, as [FireRunID] is.
+func ChildRunID(name Name, parent RunID, at int64) RunID {
+	sum := sha256.Sum256([]byte(string(name) + "\x00" + string(parent) + "\x00" + string(CauseParent)))
+	return uuidv7(at, sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"carillon/bus"
 	"carillon/job"
 )
@@ -45,6 +47,17 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 		return nil, err
 	}
 	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusPending}, nil
+}
+
+// cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
+// once that is committed. It returns false when the run does not wait.
+func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) (found bool) {
+	o.lane.call(ctx, func() {
+		if found = o.ready.Load() && o.machine.Cancel(r.RunID, cancelText(r)); found {
+			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
+		}
+	})
+	return found
 }
 
 func cancelText(r bus.CancelRequest) string {

@@ -111,7 +111,8 @@ func (l *lane) step(ctx context.Context) {
 	}
 	for _, p := range batches {
 		if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
-			p.answer(p.batch.Runs)
+			p.answer(p.batch)
+			p.follow(ctx, p.batch)
 			p.tidy()
 		}
 	}
@@ -192,10 +193,12 @@ func (l *lane) abandon(ctx context.Context, o *ownership) {
 func (l *lane) remove(o *ownership) {
 	l.shards = slices.DeleteFunc(l.shards, func(other *ownership) bool { return other == o })
 	o.ready.Store(false)
-	for id, w := range o.waiting {
-		w.reply(nil, fmt.Errorf("%w: shard %d has changed hands; look whether run %s exists before you ask again", job.ErrUnavailable, o.shard, id))
+	for _, waiting := range []map[job.RunID]waiter{o.waiting, o.cancelling} {
+		for id, w := range waiting {
+			w.reply(o.s, nil, fmt.Errorf("%w: shard %d has changed hands; look what became of run %s before you ask again", job.ErrUnavailable, o.shard, id))
+		}
+		clear(waiting)
 	}
-	clear(o.waiting)
 }
 
 // post lets the lane's goroutine call f, later. It returns false when it will not,

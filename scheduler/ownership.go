@@ -31,19 +31,23 @@ type ownership struct {
 	standby *standby // what the node read before; nil: nothing
 
 	needEvents chan struct{} // closed when the machine needs events
-	released   chan []uint64 // deferred items to delete
+	released   chan []uint64 // items to delete
+	errands    chan errands
 
 	// Of the goroutine that takes over, then of the lane's:
-	machine   *shard.Machine
-	waiting   map[job.RunID]*waiter // askers for runs that are not committed yet
-	following bool                  // needEvents is closed
-	deleting  bool                  // deferred items are being deleted
+	machine    *shard.Machine
+	waiting    map[job.RunID]waiter // askers for runs that are not committed yet
+	cancelling map[job.RunID]waiter // askers for the end of runs that wait
+	following  bool                 // needEvents is closed
+	deleting   bool                 // deferred items are being deleted
+	kills      []shard.Kill         // not handed over yet
+	out        bool                 // errands are being run
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), waiting: map[job.RunID]*waiter{},
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), errands: make(chan errands, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
 	}
 }
 
@@ -133,6 +137,7 @@ func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
 	g.Go(func() error { return o.feedJobs(ctx, watch) })
 	g.Go(func() error { return o.feedEvents(ctx) })
 	g.Go(func() error { return o.deleteReleased(ctx) })
+	g.Go(func() error { return o.runErrands(ctx) })
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)

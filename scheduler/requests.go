@@ -4,29 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/scheduler/shard"
 )
 
 // maxCancels is how many runs of a shard are cancelled at once: each asks all the
 // group's instances, and waits for answers.
 const maxCancels = 32
 
-// waiter is somebody who asked for a run and waits for its commit.
-type waiter struct {
-	o       *ownership
-	msgs    []*nats.Msg
-	version int
-}
+// waiter is those who asked for one thing and wait for its commit.
+type waiter []*nats.Msg
 
-func (w *waiter) reply(value any, err error) {
-	for _, m := range w.msgs {
+func (w waiter) reply(s *Scheduler, value any, err error) {
+	for _, m := range w {
 		if err := bus.Respond(m, value, err); err != nil {
-			w.o.s.log.Debug("answer not sent", "subject", m.Subject, "error", err)
+			s.log.Debug("answer not sent", "subject", m.Subject, "error", err)
 		}
 	}
 }
@@ -40,10 +38,18 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	}
 	var cancels errgroup.Group
 	cancels.SetLimit(maxCancels)
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+		case <-look.C:
+			o.look(ctx)
 		case m := <-requests:
+			if m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge) {
+				o.look(ctx)
+				continue
+			}
 			o.serveRequest(ctx, m, &cancels)
 		}
 	}
@@ -82,6 +88,9 @@ func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg, cancels *errg
 			return
 		}
 		if !cancels.TryGo(func() error {
+			if o.cancelWaiting(ctx, m, r) {
+				return nil
+			}
 			reply, err := o.cancelRun(ctx, r)
 			o.respond(m, reply, err)
 			return nil
@@ -107,24 +116,29 @@ func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
 		o.refuse(m, o.gone()) // the shard was lost since the request came
 		return
 	}
-	if w := o.waiting[r.RunID]; w != nil {
-		w.msgs = append(w.msgs, m) // asked again before the first was answered
-		return
+	done, err := o.machine.Submit(r)
+	switch {
+	case err != nil:
+		o.refuse(m, err)
+	case done != nil:
+		o.respond(m, replyOf(*done), nil)
+	default:
+		o.waiting[r.RunID] = append(o.waiting[r.RunID], m) // maybe asked again before the first was answered
 	}
-	version, done, err := o.machine.Submit(r)
-	if err != nil || done {
-		o.respond(m, bus.TriggerReply{RunID: r.RunID, Version: version}, err)
-		return
-	}
-	o.waiting[r.RunID] = &waiter{o: o, msgs: []*nats.Msg{m}, version: version}
 }
 
-// answer tells the askers for these runs that they are committed.
-func (o *ownership) answer(runs []job.RunID) {
-	for _, id := range runs {
-		if w := o.waiting[id]; w != nil {
-			delete(o.waiting, id)
-			w.reply(bus.TriggerReply{RunID: id, Version: w.version}, nil)
-		}
+func replyOf(a shard.Asked) bus.TriggerReply {
+	return bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}
+}
+
+// answer tells askers what has been committed for them.
+func (o *ownership) answer(b *shard.Batch) {
+	for _, a := range b.Asked {
+		o.waiting[a.RunID].reply(o.s, replyOf(a), nil)
+		delete(o.waiting, a.RunID)
+	}
+	for _, id := range b.Cancelled {
+		o.cancelling[id].reply(o.s, bus.CancelReply{RunID: id, Found: job.StatusQueued}, nil)
+		delete(o.cancelling, id)
 	}
 }

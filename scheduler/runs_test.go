@@ -21,10 +21,18 @@ type executor struct {
 	conn *bus.Conn
 }
 
-// execute starts an executor, which takes every trigger, works for the given time and
+// execute starts an executor of group g, which takes every trigger, works for the given time and
 // says that it has succeeded. It ends with the test.
-func (w *world) execute(group string, takes time.Duration) {
+func (w *world) execute(takes time.Duration) {
 	w.t.Helper()
+	w.executeAs(func(*bus.Trigger) (time.Duration, job.Status) { return takes, job.StatusSucceeded })
+}
+
+// executeAs is execute where do says how long an attempt takes, and how it ends unless
+// it is killed first.
+func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
+	w.t.Helper()
+	const group = "g"
 	x := &executor{w: w, conn: w.connect("executor")}
 	if err := x.conn.SetupGroup(w.t.Context(), group); err != nil {
 		w.t.Fatal(err)
@@ -34,11 +42,16 @@ func (w *world) execute(group string, takes time.Duration) {
 	w.t.Cleanup(func() { stop(); <-done })
 	go func() {
 		defer close(done)
-		x.run(ctx, group, takes)
+		x.run(ctx, group, do)
 	}()
 }
 
-func (x *executor) run(ctx context.Context, group string, takes time.Duration) {
+func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) (time.Duration, job.Status)) {
+	kills := make(chan *nats.Msg, 16)
+	if _, err := x.conn.NC.ChanSubscribe(bus.SubjectKill(group), kills); err != nil {
+		x.w.t.Error(err)
+		return
+	}
 	c, err := x.conn.JS.Consumer(ctx, bus.StreamTrig, bus.ConsumerAny(group))
 	if err != nil {
 		x.w.t.Error(err)
@@ -54,14 +67,20 @@ func (x *executor) run(ctx context.Context, group string, takes time.Duration) {
 			x.w.t.Error(err)
 			return
 		}
+		takes, status := do(tr)
 		pause := time.NewTimer(takes)
 		select {
 		case <-pause.C:
+		case kill := <-kills:
+			status = job.StatusCancelled
+			if err := bus.Respond(kill, bus.KillReply{Instance: "x"}, nil); err != nil {
+				x.w.t.Error(err)
+			}
 		case <-ctx.Done():
 			return
 		}
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
-		e.Status, e.StartedAt, e.FinishedAt = job.StatusSucceeded, e.At.Add(-takes), e.At
+		e.Status, e.StartedAt, e.FinishedAt = status, e.At.Add(-takes), e.At
 		x.say(ctx, e)
 		if err := m.DoubleAck(ctx); err != nil {
 			x.w.t.Error(err)
@@ -114,7 +133,7 @@ func (w *world) events() []*bus.Event {
 
 func TestAFixedDelayCountsFromTheEndOfTheRunBefore(t *testing.T) {
 	run(t, func(w *world) {
-		w.execute("g", 4*time.Second)
+		w.execute(4 * time.Second)
 		w.startNode("a")
 		w.put("g/poll", job.Schedule{FixedDelay: job.Duration(10 * time.Second)})
 		time.Sleep(20 * time.Second) // 00:00:50; the first run ended at 00:00:44.005
@@ -139,7 +158,7 @@ func TestAFixedDelayCountsFromTheEndOfTheRunBefore(t *testing.T) {
 
 func TestGarbageAmongTheEventsIsPassedOver(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
-		w.execute("g", time.Second)
+		w.execute(time.Second)
 		w.startNode("a")
 		w.put("g/poll", job.Schedule{FixedDelay: job.Duration(10 * time.Second)})
 		for range 12 {

@@ -40,7 +40,7 @@ func (o *ownership) claim(ctx context.Context) error {
 			return err
 		}
 		o.machine = shard.New(shard.Config{
-			Shard: o.shard, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
 		batch := o.machine.Claim(time.Now().UnixMilli())
 		lost, err := o.s.commit(ctx, []pending{{o, batch}})
@@ -106,23 +106,32 @@ func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error 
 			}
 		}
 	}
-	items := 0
-	var bad error
-	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *bus.Stored) bool {
-		var d *bus.Deferred
-		if d, bad = bus.DecodeDeferred(m.Header, m.Data); bad != nil {
-			bad = fmt.Errorf("deferred item %d: %w", m.Seq, bad)
-			return false
-		}
-		o.machine.PutDeferred(d, m.Seq)
-		items++
-		return true
-	})
-	if err := errors.Join(err, bad); err != nil {
+	if err := o.loadDeferred(ctx); err != nil {
 		return err
 	}
-	if items == 0 {
+	if !o.machine.NeedsEvents() {
 		o.machine.SkipEvents(last)
+	}
+	return nil
+}
+
+// loadDeferred tells the machine of the shard's deferred items.
+func (o *ownership) loadDeferred(ctx context.Context) error {
+	var bad error
+	err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *bus.Stored) bool {
+		bad = o.putDeferred(m)
+		return bad == nil
+	})
+	return errors.Join(err, bad)
+}
+
+func (o *ownership) putDeferred(m *bus.Stored) error {
+	d, err := bus.DecodeDeferred(m.Header, m.Data)
+	if err == nil {
+		err = o.machine.PutDeferred(d, m.Seq)
+	}
+	if err != nil {
+		return fmt.Errorf("deferred item %d: %w", m.Seq, err)
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ type Can struct {
 
 // CancelAccepted defines model for CancelAccepted.
 type CancelAccepted struct {
-	// Found pending: it was called off; running: its instance has been told
+	// Found queued or pending: it was called off; running: its instance has been told
 	Found job.Status `json:"found"`
 	RunID job.RunID  `json:"run_id"`
 }
@@ -179,6 +179,9 @@ type Check struct {
 	Name string `json:"name"`
 	Ok   bool   `json:"ok"`
 }
+
+// Child A job that runs after another. In a request it may be its name alone, as text.
+type Child = job.Child
 
 // Duration Example: 5m
 type Duration = job.Duration
@@ -461,6 +464,9 @@ type Note struct {
 	Note string `json:"note,omitempty"`
 }
 
+// Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
+type Overlap = job.Overlap
+
 // PasswordChange defines model for PasswordChange.
 type PasswordChange struct {
 	Current string `json:"current"`
@@ -540,6 +546,9 @@ type PutJobResult struct {
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
 
+// Retry When there is another attempt. In a request it may be the limit alone, as a number.
+type Retry = job.Retry
+
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
 
@@ -548,9 +557,15 @@ type Run = logstore.Run
 
 // RunAccepted defines model for RunAccepted.
 type RunAccepted struct {
-	Job     job.Name  `json:"job"`
-	RunID   job.RunID `json:"run_id"`
-	Version int       `json:"version"`
+	Job job.Name `json:"job"`
+
+	// Reason Why it is queued or skipped
+	Reason string    `json:"reason,omitempty"`
+	RunID  job.RunID `json:"run_id"`
+
+	// Status pending; queued or skipped, when others of its runs are alive
+	Status  job.Status `json:"status"`
+	Version int        `json:"version"`
 }
 
 // RunCounts defines model for RunCounts.

@@ -126,6 +126,9 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if err != nil {
 		return nil, err
 	}
+	if err := h.checkChildren(ctx, was, wish); err != nil {
+		return nil, err
+	}
 	result := PutJobResult{Changes: []FieldChange{}, Warnings: warnings, DryRun: r.Params.DryRun}
 	if r.Params.DryRun {
 		return dryRun(was, wish, edit, result)
@@ -310,7 +313,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 		return nil, err
 	}
 	entryOfChange(ctx).Note = "run " + string(reply.RunID)
-	return RunJob202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version}, nil
+	return RunJob202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.

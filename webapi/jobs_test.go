@@ -256,11 +256,11 @@ func TestRunNowAsksTheOwnerOfTheShard(t *testing.T) {
 		if q.By == "eve" {
 			return bus.TriggerReply{}, fmt.Errorf("%w: run %s is alive", job.ErrConflict, q.RunID)
 		}
-		return bus.TriggerReply{RunID: q.RunID, Version: 7}, nil
+		return bus.TriggerReply{RunID: q.RunID, Version: 7, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}, nil
 	})
 	id := job.NewRunID(noon)
 	accepted, _ := want[RunAccepted](w, http.StatusAccepted, "POST", run, map[string]any{"params": map[string]int{"n": 1}, "cause": "manual", "run_id": id}, header{"Carillon-User", "ann"})
-	if d := cmp.Diff(RunAccepted{RunID: id, Job: "billing/x", Version: 7}, accepted); d != "" {
+	if d := cmp.Diff(RunAccepted{RunID: id, Job: "billing/x", Version: 7, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}, accepted); d != "" {
 		t.Error(d)
 	}
 	plain, _ := want[RunAccepted](w, http.StatusAccepted, "POST", run, nil)

@@ -64,9 +64,7 @@ func drawJob(t *table, item client.JobItem) {
 	}
 	t.row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
 	t.row("delivery", string(d.Delivery))
-	if d.Timeout > 0 {
-		t.row("timeout", d.Timeout.String())
-	}
+	drawReactions(t, &d.Job)
 	t.row("task", d.Task.Kind()+": "+cell(taskText(d.Task), 200))
 	if len(item.NextFires) > 0 {
 		t.line("")
@@ -82,6 +80,35 @@ func drawJob(t *table, item client.JobItem) {
 	if len(item.LastRuns) > 0 {
 		t.line("")
 		drawRunRows(t, item.LastRuns)
+	}
+}
+
+// drawReactions tells what else happens when a run begins or ends, where that is not
+// nothing.
+func drawReactions(t *table, d *job.Job) {
+	if o := d.Overlap; !o.Unlimited() {
+		t.row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
+	}
+	if r := d.Retry; r.Limit > 0 {
+		t.row("retry", fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay))
+	}
+	for _, c := range d.Children {
+		t.row("child", fmt.Sprintf("%s on %s", c.Job, c.On))
+	}
+	for _, parent := range d.Join {
+		t.row("waits for", string(parent))
+	}
+	limits := []struct {
+		name string
+		job.Duration
+	}{{"timeout", d.Timeout}, {"total timeout", d.TotalTimeout}, {"warn after", d.WarnAfter}, {"kill grace", d.KillGrace}, {"start within", d.StartWithin}}
+	for _, l := range limits {
+		if l.Duration > 0 {
+			t.row(l.name, l.String())
+		}
+	}
+	if d.PauseAfter > 0 {
+		t.row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
 	}
 }
 

@@ -66,6 +66,9 @@ func newRunCommand() *cobra.Command {
 		if wait || follow {
 			return r.awaitRun(cmd, api, accepted, follow)
 		}
+		if accepted.Status != job.StatusPending {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
+		}
 		return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
 	}
 	return cmd

@@ -16,7 +16,7 @@ import (
 
 // Config says how tasks are run. The zero value works.
 type Config struct {
-	// KillAfter is how long a task may take to end after SIGTERM, and how long
+	// KillAfter is how long, for jobs that do not say it, a task may take to end after SIGTERM, and how long
 	// processes that it left behind may hold its output open. It must be less than
 	// [executor.Config.Patience]. Defaults to 5 s.
 	KillAfter time.Duration
@@ -85,13 +85,16 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	// has ended by itself, the process is killed and its output closed.
 	cmd.Cancel = func() error { return terminate(cmd.Process) }
 	cmd.WaitDelay = r.cfg.KillAfter
+	if grace := run.Trigger().KillGrace.Std(); grace > 0 {
+		cmd.WaitDelay = grace
+	}
 
 	if err := cmd.Start(); err != nil {
 		return nil, explainStart(argv[0], dir.work, err)
 	}
 	err = cmd.Wait()
 	killGroup(cmd.Process)
-	if err := r.judge(ctx, run, cmd.ProcessState, err); err != nil {
+	if err := r.judge(ctx, run, cmd, err); err != nil {
 		return nil, err
 	}
 	return dir.result()
@@ -112,14 +115,14 @@ func (r *runner) commandLine(ctx context.Context, run *executor.Run, dir *direct
 }
 
 // judge says whether the task succeeded, given what Wait returned.
-func (r *runner) judge(ctx context.Context, run *executor.Run, state *os.ProcessState, err error) error {
-	code, signal := exitOf(state)
+func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, err error) error {
+	code, signal := exitOf(cmd.ProcessState)
 	run.SetExitCode(code)
 	if ctx.Err() != nil { // a script that traps SIGTERM and exits with 0 has not succeeded
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		run.Log().WarnContext(ctx, "processes left behind held the output open and were killed", "after", r.cfg.KillAfter)
+		run.Log().WarnContext(ctx, "processes left behind held the output open and were killed", "after", cmd.WaitDelay)
 		err = nil
 	}
 	switch {
@@ -128,7 +131,7 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, state *os.Process
 	case code != 0:
 		return fmt.Errorf("exit code %d", code)
 	case err != nil:
-		return fmt.Errorf("run %s: %w", state, err)
+		return fmt.Errorf("run %s: %w", cmd.ProcessState, err)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,8 +25,14 @@ const maxRecord = 256 << 10
 type Batch struct {
 	Shard    int
 	Messages []*nats.Msg
-	// Runs are the runs made on command, whose askers wait for the commit.
-	Runs []job.RunID
+	// Asked are the runs made on command, and Cancelled those ended on command, whose
+	// askers wait for the commit.
+	Asked     []Asked
+	Cancelled []job.RunID
+	// Kills are runs that are to end, once the batch is stored.
+	Kills []Kill
+	// Nudges are shards whose owners have something to look for on the stream.
+	Nudges []int
 	// Triggers is how many of the messages are triggers, for metrics; Due are the
 	// instants at which those that a schedule asked for were due.
 	Triggers int
@@ -38,14 +46,7 @@ type flight struct {
 	stored   int64
 	released []uint64
 	items    []flightItem
-	runs     []job.RunID // made on command
-}
-
-// flightItem is a deferred item of the batch, at an offset from its first message.
-type flightItem struct {
-	offset int
-	id     uint32 // of the job
-	state  *delay
+	asked    []Asked
 }
 
 // builder collects a batch.
@@ -53,9 +54,13 @@ type builder struct {
 	m        *Machine
 	now      time.Time
 	room     int
+	reserved int // messages that have been promised room
 	messages []*nats.Msg
 	items    []flightItem
-	runs     []job.RunID
+	asked    []Asked
+	ended    []job.RunID // on command
+	kills    []Kill
+	nudges   map[int]bool
 	due      []int64
 	triggers int
 	record   recorder
@@ -69,7 +74,7 @@ type target struct {
 }
 
 func (m *Machine) newBatch(now int64, room int) *builder {
-	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[target]string{}}
+	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{}}
 }
 
 // fits reports whether there is room for n more messages.
@@ -85,8 +90,22 @@ func (b *builder) empty() bool {
 type run struct {
 	id       job.RunID
 	version  int32
+	attempt  int
 	cause    job.Cause
 	fireTime int64
+	startBy  int64 // Unix milliseconds; 0: there is no limit
+	endBy    int64 // the same
+	parent   job.RunID
+	depth    int
+}
+
+// encode returns the run's trigger but for its body.
+func (b *builder) encode(name job.Name, r run) *bus.Trigger {
+	return &bus.Trigger{
+		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: r.attempt,
+		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
+		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth,
+	}
 }
 
 // trigger adds the trigger of a run.
@@ -97,11 +116,7 @@ func (b *builder) trigger(name job.Name, body body, r run) {
 		subject = body.subject(b.m.cfg.Shard, to.group)
 		b.subjects[to] = subject
 	}
-	t := bus.Trigger{
-		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: 1,
-		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
-	}
-	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), &t, body.text)
+	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), b.encode(name, r), body.text)
 	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
 	b.triggers++
 }
@@ -109,20 +124,28 @@ func (b *builder) trigger(name job.Name, body body, r run) {
 // hold adds the deferred item that says what the job waits for.
 func (b *builder) hold(id uint32, d *delay) {
 	name := b.m.jobs[id].name
-	item := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
+	state := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
 	if d.run == "" {
-		item = &bus.Deferred{Kind: bus.DeferredDelay, Job: name, Since: instant(d.since)}
+		state = &bus.Deferred{Kind: bus.DeferredDelay, Job: name, Since: instant(d.since)}
 	}
-	msg, err := item.Msg(b.m.cfg.Shard)
+	d.item = b.deferred(b.m.cfg.Shard, state)
+}
+
+// deferred adds a deferred item of a shard.
+func (b *builder) deferred(shard int, d *bus.Deferred) *item {
+	msg, err := d.Msg(shard)
 	if err != nil {
 		b.m.bug("%v", err)
 	}
-	b.items = append(b.items, flightItem{offset: len(b.messages) + 1, id: id, state: d})
+	i := b.place()
 	b.messages = append(b.messages, msg)
+	return i
 }
 
 // seal makes the batch, with the cursor first and the record last.
 func (m *Machine) seal(b *builder) *Batch {
+	m.building = nil
+	b.compact()
 	m.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
 	released := append(append([]uint64(nil), m.released...), m.release...)
@@ -152,9 +175,12 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		messages = append(messages, last)
 	}
-	m.flight = &flight{stored: m.done, released: released, items: b.items, runs: b.runs}
+	m.flight = &flight{stored: m.done, released: released, items: b.items, asked: b.asked}
 	m.release = nil
-	return &Batch{Shard: m.cfg.Shard, Messages: messages, Runs: b.runs, Triggers: b.triggers, Due: b.due, Commit: commit}
+	return &Batch{
+		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Kills: b.kills,
+		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Commit: commit,
+	}
 }
 
 // Committed says that the batch is stored, its first message at sequence first.
@@ -167,21 +193,15 @@ func (m *Machine) Committed(first uint64) {
 	m.cursorSeq = first
 	m.stored = f.stored
 	m.released = f.released
-	for _, id := range f.runs {
-		m.recent.add(id, m.asked[id])
-		delete(m.asked, id)
+	for _, a := range f.asked {
+		m.recent.add(a)
+		delete(m.asked, a.RunID)
 	}
-	for _, item := range f.items {
-		item.state.seq = first + uint64(item.offset) //nolint:gosec // an index is not negative
-		switch d := m.delays[item.id]; {
-		case d == item.state:
-		case d != nil && d.unsettled:
-			// Overtaken meanwhile, by one that is yet to be written. Until then the job
-			// keeps the newest that it has.
-			m.releaseItem(d.old)
-			d.old = item.state.seq
-		default:
-			m.releaseItem(item.state.seq)
+	for _, i := range f.items {
+		seq := first + uint64(i.offset) //nolint:gosec // an index is not negative
+		m.placed(i.item, seq)
+		if i.left && seq > m.looked {
+			m.left[seq] = true
 		}
 	}
 }

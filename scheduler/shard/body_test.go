@@ -15,7 +15,7 @@ func TestATriggerThatIsToBeRoutedGoesToTheDispatchers(t *testing.T) {
 		b := newBench(t)
 		v := b.put(0, 1, change)
 		r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: v.Job.Job, Cause: job.CauseAPI, Labels: labels, Params: json.RawMessage(`1`)}
-		if _, _, err := b.m.Submit(r); err != nil {
+		if _, err := b.m.Submit(r); err != nil {
 			t.Fatal(err)
 		}
 		batch := b.m.Step(noon.Add(time.Second).UnixMilli(), bus.MaxBatch)

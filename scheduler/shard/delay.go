@@ -1,9 +1,6 @@
 package shard
 
 import (
-	"slices"
-
-	"carillon/bus"
 	"carillon/job"
 )
 
@@ -11,42 +8,12 @@ import (
 // end of a run. A deferred item on the stream says the same, so that a successor
 // knows; while the item has yet to be written, unsettled is true.
 type delay struct {
-	seq       uint64 // of the item; 0: not stored yet
+	item      *item
 	unsettled bool
-	old       uint64    // while unsettled, the item to release when this one is written
-	event     uint64    // sequence of the event that made it, if one did
+	before    *item     // while unsettled, the item to release when this one is written
 	began     uint64    // revision of the version with which the job began to wait
 	run       job.RunID // waits for its end; "": waits for since + the job's delay
 	since     int64
-}
-
-// PutDeferred tells of a deferred item that was found on the stream at seq. All are
-// told before the first Step, after the jobs, in the order of their sequences. An item
-// that nobody needs any more is released: where a job has several, because the owner
-// died before it could release the earlier ones, the last one holds.
-func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) {
-	if slices.Contains(m.released, seq) {
-		return
-	}
-	id, ok := m.byName[d.Job]
-	if !ok {
-		m.release = append(m.release, seq)
-		return
-	}
-	state := &delay{seq: seq}
-	switch d.Kind {
-	case bus.DeferredEnd:
-		state.run = d.RunID
-	case bus.DeferredDelay:
-		state.since = d.Since.UnixMilli()
-	default:
-		m.bug("deferred item %d is of unknown kind %q", seq, d.Kind)
-	}
-	m.replaceDelay(id, state)
-	if !m.hasDelay(id) {
-		m.dropDelay(id)
-	}
-	m.arm(id)
 }
 
 // hasDelay reports whether the job's newest version is a fixed-delay one.
@@ -79,21 +46,15 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 	return rev > m.jobsSeq
 }
 
-// item returns the sequence of the item on the stream that stands for d or for what
-// d is to replace; 0: there is none.
-func (d *delay) item() uint64 {
-	if d == nil {
-		return 0
-	}
-	return max(d.seq, d.old) // one of them is 0
-}
-
 // setDelay replaces what the job waits for, and owes the stream an item. The item
 // before it is released with the batch that has the new one, not earlier: between
 // two batches the job must not be without.
 func (m *Machine) setDelay(id uint32, d *delay) {
-	if before := m.delays[id]; before != nil {
-		d.old, d.began = before.item(), before.began
+	if was := m.delays[id]; was != nil {
+		d.began = was.began
+		if d.before = was.item; was.unsettled {
+			d.before = was.before
+		}
 	}
 	d.unsettled = true
 	m.delays[id] = d
@@ -102,22 +63,37 @@ func (m *Machine) setDelay(id uint32, d *delay) {
 
 // replaceDelay replaces what the job waits for; the caller writes the item.
 func (m *Machine) replaceDelay(id uint32, d *delay) {
-	if before := m.delays[id]; before != nil {
-		m.releaseItem(before.item())
-		d.began = before.began
+	if was := m.delays[id]; was != nil {
+		d.began = was.began
 	}
+	m.dropDelay(id)
 	m.delays[id] = d
 }
 
 func (m *Machine) dropDelay(id uint32) {
-	m.releaseItem(m.delays[id].item())
-	delete(m.delays, id)
+	if d := m.delays[id]; d != nil {
+		m.releaseItem(d.item)
+		m.releaseItem(d.before)
+		delete(m.delays, id)
+	}
 }
 
-func (m *Machine) releaseItem(seq uint64) {
-	if seq != 0 {
-		m.release = append(m.release, seq)
+// endDelay lets the job wait for its next fire, if it waits for the end of this run.
+// It returns false when b has no room for that.
+func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) bool {
+	d := m.delays[id]
+	if d == nil || d.run == "" || d.run != ended {
+		return true
 	}
+	if !b.fits(1) {
+		return false
+	}
+	// Not before the run's own fire, whatever the clocks say: the next one must be later.
+	next := &delay{since: max(at, ended.Time().UnixMilli())}
+	m.replaceDelay(id, next)
+	b.hold(id, next)
+	m.arm(id)
+	return true
 }
 
 // settle writes the items that are owed.
@@ -133,22 +109,10 @@ func (m *Machine) settle(b *builder) {
 			continue
 		}
 		b.hold(id, d)
-		m.releaseItem(d.old)
-		d.unsettled, d.old = false, 0
+		m.releaseItem(d.before)
+		d.unsettled, d.before = false, nil
 	}
 	m.unsettled = rest
-}
-
-// settledSeq returns the sequence up to which events have had their effect, given
-// that what is unsettled is not in the batch: its events are for a successor to read.
-func (m *Machine) settledSeq() uint64 {
-	seq := m.eventSeq
-	for _, id := range m.unsettled {
-		if d := m.delays[id]; d != nil && d.unsettled && d.event != 0 {
-			seq = min(seq, d.event-1)
-		}
-	}
-	return seq
 }
 
 // delayFire returns the fire for which the job waits, if it waits for one.
@@ -188,37 +152,5 @@ func (m *Machine) decideDelay(id uint32, now int64) (verdict, *delay) {
 		return v, &delay{since: max(now, fire.At)} // the time of being away is not caught up
 	default:
 		return v, &delay{since: fire.At}
-	}
-}
-
-// NeedsEvents reports whether the machine has to hear of the ends of runs.
-func (m *Machine) NeedsEvents() bool { return len(m.delays) > 0 }
-
-// EventSeq returns the sequence of EVT up to which events have had their effect.
-func (m *Machine) EventSeq() uint64 { return m.eventSeq }
-
-// SkipEvents says that no event up to seq concerns this shard: while NeedsEvents was
-// false they were not read.
-func (m *Machine) SkipEvents(seq uint64) { m.eventSeq = max(m.eventSeq, seq) }
-
-// Event tells of an event of this shard. at is when JetStream stored it, in Unix
-// milliseconds, the same for every reader. Events come in order; repeats are passed
-// over, and so is a second end of a run.
-func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
-	if seq <= m.eventSeq {
-		return
-	}
-	m.eventSeq = seq
-	if e.Kind != bus.EventFinished {
-		return
-	}
-	id, ok := m.byName[e.Job]
-	if !ok {
-		return
-	}
-	if d := m.delays[id]; d != nil && d.run != "" && d.run == e.RunID {
-		// Not before the run's own fire, whatever the clocks say: the next one must be later.
-		m.setDelay(id, &delay{since: max(at, d.run.Time().UnixMilli()), event: seq})
-		m.arm(id)
 	}
 }

@@ -159,12 +159,13 @@ func (m *Machine) decideVersion(b *builder, v lateVersion, now int64) bool {
 			messages++
 		}
 	})
+	if m.delays[v.id] != nil {
+		messages++ // the run that it waits for may have to give way
+	}
 	if !b.fits(messages) {
 		return false
 	}
-	for _, v := range m.verdicts {
-		m.enact(b, e, v)
-	}
+	m.enactAll(b, v.id, messages)
 	return true
 }
 

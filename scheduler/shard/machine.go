@@ -18,9 +18,10 @@ const IdleAfter = 30_000
 
 // Config is what a machine is told about itself.
 type Config struct {
-	Shard int
-	Epoch uint64 // of the lease under which it runs
-	Node  string
+	Shard  int
+	Shards int    // how many the cluster has
+	Epoch  uint64 // of the lease under which it runs
+	Node   string
 	// Planner is shared by all machines of a process, as are the schedules.
 	Planner *job.Planner
 }
@@ -61,8 +62,21 @@ type Machine struct {
 	release   []uint64          // sequences of items that the next batch releases
 	released  []uint64          // sequences that the cursor lists, not known to be deleted
 
+	books   map[uint32]*runsOf // of watched jobs, by id
+	runs    map[job.RunID]*alive
+	ends    []*end     // told, and without effect yet
+	arrived []*arrival // the same
+	wakes   []uint32   // ids of jobs whose runs are to be looked at
+	cancels []*cancel
+	pauses  []*Pause
+
+	looked uint64          // up to which deferred items are known
+	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
+
+	building *builder // the batch that Step is building
+
 	commands []Command
-	asked    map[job.RunID]int // versions of runs that are not committed yet
+	asked    map[job.RunID]bool // not committed yet
 	recent   recentRuns
 
 	flight *flight // what the batch under way will have done
@@ -109,7 +123,10 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		calendars: map[string][]calendar{},
 		begins:    map[versionName]int64{},
 		delays:    map[uint32]*delay{},
-		asked:     map[job.RunID]int{},
+		books:     map[uint32]*runsOf{},
+		runs:      map[job.RunID]*alive{},
+		left:      map[uint64]bool{},
+		asked:     map[job.RunID]bool{},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
@@ -179,6 +196,7 @@ func (m *Machine) Put(p *Prepared) {
 	}
 	m.trim(e)
 	m.arm(id)
+	m.wake(id)
 }
 
 // Forget removes a job whose versions housekeeping has removed, which JOBS says at
@@ -196,6 +214,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
 	m.ring.Cancel(id)
 	m.dropDelay(id)
+	m.forgetRuns(id)
 	delete(m.byName, name)
 	m.jobs[id] = entry{}
 	m.free = append(m.free, id)
@@ -249,6 +268,12 @@ func (m *Machine) arm(id uint32) {
 	if fire, waits := m.delayFire(id); waits && (!ok || fire.Due < at) {
 		at, ok = fire.Due, true
 	}
+	if books := m.books[id]; books != nil {
+		// Not before what is decided: a clock that stands would find it due again and again.
+		if wake, waits := books.wakeAt(); waits && (!ok || wake < at) {
+			at, ok = max(wake, m.decided(e)+1), true
+		}
+	}
 	if !ok {
 		m.ring.Cancel(id)
 		return
@@ -264,7 +289,8 @@ func (m *Machine) arm(id uint32) {
 // NextAt returns the instant at which Step will have something to do, and whether
 // there is one. It may be in the past.
 func (m *Machine) NextAt() (int64, bool) {
-	if len(m.commands) > 0 || len(m.late) > 0 || len(m.unsettled) > 0 || len(m.release) > 0 || m.sweepTo != 0 {
+	if len(m.commands)+len(m.late)+len(m.unsettled)+len(m.release) > 0 || m.sweepTo != 0 ||
+		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels) > 0 {
 		return m.done, true
 	}
 	idle := m.stored + IdleAfter

@@ -450,7 +450,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	id := job.NewRunID(noon)
 	refused := func(r bus.TriggerRequest, kind error, text string) {
 		t.Helper()
-		_, _, err := b.m.Submit(r)
+		_, err := b.m.Submit(r)
 		if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%+v: %v, want %q", r, err, text)
 		}
@@ -470,27 +470,28 @@ func TestARequestThatComesAgainMakesNoSecondRun(t *testing.T) {
 	b.put(0, 3, func(*job.Version) {})
 	r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual, Params: json.RawMessage(`{"n":1}`), By: "ada"}
 	for range 2 {
-		if version, done, err := b.m.Submit(r); version != 3 || done || err != nil {
-			t.Errorf("before the commit: version %d, done %v, %v", version, done, err)
+		if done, err := b.m.Submit(r); done != nil || err != nil {
+			t.Errorf("before the commit: done %v, %v", done, err)
 		}
 	}
 	if at, ok := b.m.NextAt(); !ok || at > noon.UnixMilli() {
 		t.Errorf("next at %s", instant(at))
 	}
 	batch := b.m.Step(noon.UnixMilli(), bus.MaxBatch)
-	if batch.Triggers != 1 || len(batch.Runs) != 1 || batch.Runs[0] != r.RunID {
+	if batch.Triggers != 1 || len(batch.Asked) != 1 || batch.Asked[0].RunID != r.RunID {
 		t.Errorf("batch %+v", batch)
 	}
 	trigger, err := bus.DecodeTrigger(nil, batch.Messages[1].Data)
 	if err != nil || string(trigger.Params) != `{"n":1}` || trigger.Task.Handler != "h" {
 		t.Errorf("trigger %+v, %v", trigger, err)
 	}
-	if _, done, _ := b.m.Submit(r); done {
+	if done, _ := b.m.Submit(r); done != nil {
 		t.Error("done before the batch is stored")
 	}
 	b.m.Committed(1)
-	if version, done, err := b.m.Submit(r); version != 3 || !done || err != nil {
-		t.Errorf("after the commit: version %d, done %v, %v", version, done, err)
+	want := &Asked{RunID: r.RunID, Version: 3, Status: job.StatusPending}
+	if done, err := b.m.Submit(r); err != nil || done == nil || *done != *want {
+		t.Errorf("after the commit: done %v, %v", done, err)
 	}
 }
 

@@ -55,13 +55,18 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 	r.outcomes[i].Jobs = append(r.outcomes[i].Jobs, bus.JobVersion(name, int(version)))
 }
 
-// addAsked records a run that somebody asked for.
-func (r *recorder) addAsked(c Command, at int64) {
-	r.outcomes = append(r.outcomes, bus.Outcome{
-		Status: job.StatusPending, Cause: c.Cause, FireTime: instant(at), By: c.By,
-		Jobs: []string{bus.JobVersion(c.Job, int(c.version))}, RunIDs: []job.RunID{c.RunID},
-	})
-	r.size += outcomeSize + len(c.Job) + len(c.RunID) + len(c.By)
+// addRun records what becomes of one run, and returns the outcome that says so.
+func (r *recorder) addRun(name job.Name, of run, s job.Status, reason string) *bus.Outcome {
+	o := bus.Outcome{
+		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent,
+		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.id},
+	}
+	if of.attempt > 1 {
+		o.Attempt = of.attempt
+	}
+	r.outcomes = append(r.outcomes, o)
+	r.size += outcomeSize + len(name) + len(of.id) + len(reason)
+	return &r.outcomes[len(r.outcomes)-1]
 }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

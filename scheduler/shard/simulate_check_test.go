@@ -12,14 +12,23 @@ import (
 // check holds what a stored batch says against what was to be decided.
 func (w *world) check(b *stored, d delivery) {
 	lines := map[job.Name][]bus.Decided{}
-	pending := map[job.RunID]bus.Decided{}
+	pending := map[attemptID]bus.Decided{}
+	var all []bus.Decided
+	seen := map[job.RunID]bool{}
 	if b.record != nil {
 		if err := b.record.Each(func(l bus.Decided) {
-			lines[l.Job] = append(lines[l.Job], l)
-			if l.Status == job.StatusPending {
-				pending[l.RunID] = l
+			all = append(all, l)
+			if w.lives.byRun[l.RunID] == nil && !seen[l.RunID] {
+				lines[l.Job] = append(lines[l.Job], l)
 			}
-			if l.Reason == "" && (l.Status != job.StatusPending || l.Cause == job.CauseMisfire) {
+			seen[l.RunID] = true
+			if l.Status == job.StatusPending {
+				pending[attemptID{l.RunID, l.Attempt}] = l
+			}
+			if l.Status.Final() {
+				w.over[l.RunID] = d.now
+			}
+			if l.Reason == "" && (l.Status != job.StatusPending || l.Cause == job.CauseMisfire && l.Attempt == 1) {
 				fail("%s of %s without a reason", l.Status, l.Job)
 			}
 		}); err != nil {
@@ -27,26 +36,35 @@ func (w *world) check(b *stored, d delivery) {
 		}
 	}
 	if len(pending) != len(b.triggers) {
+		twice := map[attemptID]bool{}
+		for _, t := range b.triggers {
+			id := attemptID{t.RunID, t.Attempt}
+			if twice[id] {
+				fail("attempt %d of run %s of %s is triggered twice: %+v", t.Attempt, t.RunID, t.Job, w.lives.byRun[t.RunID])
+			}
+			twice[id] = true
+		}
 		fail("%d triggers, but the record tells of %d", len(b.triggers), len(pending))
 	}
 	if b.cursor.EventSeq < b.before.EventSeq || b.cursor.EventSeq > uint64(len(w.events)) {
 		fail("event position %d after %d, of %d", b.cursor.EventSeq, b.before.EventSeq, len(w.events))
 	}
 	for _, t := range b.triggers {
-		l, ok := pending[t.RunID]
+		l, ok := pending[attemptID{t.RunID, t.Attempt}]
 		if !ok || l.Job != t.Job || l.Version != t.Version || l.Cause != t.Cause || !l.FireTime.Equal(t.FireTime) {
 			fail("trigger %+v, but the record says %+v", t, l)
 		}
 		if t.Task.Shell != "version "+strconv.Itoa(t.Version) {
 			fail("trigger of version %d runs %q", t.Version, t.Task.Shell)
 		}
-		if r := w.runs[t.RunID]; r != nil {
+		if r := w.runs[t.RunID]; r != nil && (t.Attempt != r.trigger.Attempt+1 || r.finished == 0) {
 			fail("run %s of %s at %s is triggered twice: by version %d and %d", t.RunID, t.Job, t.FireTime, r.trigger.Version, t.Version)
 		}
 		r := &simRun{trigger: t}
 		w.runs[t.RunID] = r
 		w.live = append(w.live, r)
 	}
+	w.lives.checkRuns(b, d, all)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
 		delete(lines, name)
@@ -80,6 +98,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	delays := 0
 	for _, l := range lines {
 		switch {
+		case l.Cause == job.CauseParent:
 		case l.Cause == job.CauseManual:
 			if _, ok := w.asked[l.RunID]; !ok {
 				fail("run %s of %s, which nobody asked for", l.RunID, name)
@@ -94,7 +113,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 		}
 	}
 	for _, l := range lines {
-		if l.Cause != job.CauseManual {
+		if l.Cause == job.CauseSchedule || l.Cause == job.CauseMisfire {
 			w.last[name] = max(w.last[name], l.FireTime.UnixMilli(), l.Until.UnixMilli())
 		}
 	}
@@ -105,11 +124,11 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 		}
 	}
 	for i, item := range b.deferred {
-		if item.Job == name {
-			if first := versions[0]; w.items[name] == nil && len(versions) == 1 && first.Version.Version == 1 && !item.Since.Equal(first.EffectiveFrom) {
+		if item.Job == name && (item.Kind == bus.DeferredDelay || item.Kind == bus.DeferredEnd) {
+			if first := versions[0]; w.items[name] == nil && len(lines) == 0 && len(versions) == 1 && first.Version.Version == 1 && !item.Since.Equal(first.EffectiveFrom) {
 				fail("%s is new and waits since %s, but is owed fires since %s", name, item.Since, first.EffectiveFrom)
 			}
-			w.items[name] = &itemAt{Deferred: item, seq: b.first + uint64(i)}
+			w.items[name] = &itemAt{Deferred: item, seq: b.items[i]}
 		}
 	}
 }
@@ -165,6 +184,9 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 		}
 		f.seen = true
 		w.covered[coverage{l.Job, f.at}] = true
+		if f.status == job.StatusPending && overlapped(l) {
+			continue
+		}
 		if f.status != l.Status || f.cause != l.Cause {
 			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
 		}
@@ -177,6 +199,12 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 	}
 }
 
+// overlapped reports whether a run has not begun because of others of its job.
+func overlapped(l bus.Decided) bool {
+	return l.Status == job.StatusQueued && strings.Contains(l.Reason, "it waits for") ||
+		l.Status == job.StatusSkipped && (strings.Contains(l.Reason, "alive") || strings.Contains(l.Reason, "wait already"))
+}
+
 func (w *world) isDelay(k *knowledge, l bus.Decided) bool {
 	for _, v := range k.jobs[l.Job] {
 		if v.Version.Version == l.Version {
@@ -187,7 +215,7 @@ func (w *world) isDelay(k *knowledge, l bus.Decided) bool {
 }
 
 // itemAt is a deferred item with its sequence, or one of the same batch.
-type itemAt = item
+type itemAt = simItem
 
 // checkDelay looks at a fire of a fixed-delay job: it follows from the item that the
 // stream has, and the run before has ended.
@@ -222,16 +250,21 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	case last.Kind == bus.DeferredDelay:
 		ok = follows(last.Since.UnixMilli())
 	default:
-		r := w.runs[last.RunID]
-		ok = r.finished != 0 && follows(max(r.at, r.trigger.FireTime.UnixMilli()))
+		fire := last.RunID.Time().UnixMilli()
+		if at, over := w.over[last.RunID]; over {
+			ok = follows(max(at, fire))
+		}
+		if r := w.runs[last.RunID]; r != nil && r.finished != 0 {
+			ok = ok || follows(max(r.at, fire))
+		}
 	}
 	if !ok {
-		fail("%s fires at %s, which does not follow from %+v", l.Job, instant(at), last)
+		fail("%s fires at %s, which does not follow from %+v", l.Job, instant(at), itemOf(last))
 	}
 	if v.Schedule.Until != nil && at > v.Schedule.Until.UnixMilli() {
 		fail("%s fires after its end", l.Job)
 	}
-	if last != nil && last.Kind == bus.DeferredEnd && !w.broke(versions, l.Job) && w.runs[last.RunID].finished == 0 {
+	if last != nil && last.Kind == bus.DeferredEnd && !w.broke(versions, l.Job) && !w.ended(last.RunID) {
 		fail("%s fires while run %s is alive", l.Job, last.RunID)
 	}
 	excluded := d.known.exclude(v, at) != ""
@@ -245,9 +278,19 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	case late:
 		want.Cause = job.CauseMisfire
 	}
+	if want.Status == job.StatusPending && overlapped(l) {
+		return
+	}
 	if l.Status != want.Status || l.Cause != want.Cause {
 		fail("%s: the fire of %s is %s (%s), but should be %s (%s)", l.Job, instant(at), l.Status, l.Cause, want.Status, want.Cause)
 	}
+}
+
+// ended reports whether a run has come to its end.
+func (w *world) ended(id job.RunID) bool {
+	_, over := w.over[id]
+	r := w.runs[id]
+	return over || r != nil && r.finished != 0
 }
 
 // broke reports whether the job was ever of another kind, or deleted: then a cycle
@@ -265,11 +308,12 @@ func (w *world) checkEnd() {
 			fail("run %s was acknowledged and never triggered", id)
 		}
 	}
+	w.lives.checkAtRest()
 	all := w.knowAll()
 	for _, name := range w.names {
 		waiting := 0
 		for seq, d := range w.trig.deferred {
-			if d.Job == name && !w.trig.released[seq] {
+			if d.Job == name && (d.Kind == bus.DeferredDelay || d.Kind == bus.DeferredEnd) && !w.trig.released[seq] {
 				waiting++
 			}
 		}
@@ -299,4 +343,12 @@ func (w *world) checkEnd() {
 			}
 		}
 	}
+}
+
+// itemOf returns what an item says, for messages.
+func itemOf(i *simItem) any {
+	if i == nil {
+		return nil
+	}
+	return *i.Deferred
 }

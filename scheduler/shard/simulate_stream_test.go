@@ -26,6 +26,7 @@ type stored struct {
 	cursor   *bus.Cursor
 	triggers []*bus.Trigger
 	deferred []*bus.Deferred
+	items    []uint64 // sequences of the deferred items
 	record   *bus.Record
 }
 
@@ -64,7 +65,10 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			var d *bus.Deferred
 			d, err = bus.DecodeDeferred(m.Header, m.Data)
 			b.deferred = append(b.deferred, d)
-			s.deferred[s.last] = d
+			b.items = append(b.items, s.last)
+			if m.Subject == bus.SubjectDeferred(simShard) {
+				s.deferred[s.last] = d
+			}
 		case bus.MessageRecord:
 			b.record, err = bus.DecodeRecord(m.Header, m.Data)
 		default:

@@ -96,6 +96,20 @@ var operations = []operation{
 			w.tidy(w.owner)
 		}
 	}},
+	{5, (*world).begin},
+	{10, (*world).doKill},
+	{5, (*world).word},
+	{10, func(w *world) {
+		if w.owner != nil {
+			w.look(w.owner)
+		}
+	}},
+	{10, func(w *world) {
+		if w.owner != nil {
+			w.pauseJobs(w.owner)
+		}
+	}},
+	{3, (*world).callOff},
 	{3, func(w *world) {
 		if w.owner != nil {
 			w.ask(w.owner)
@@ -144,11 +158,13 @@ func (w *world) saveJob() {
 	}
 	if was != nil && w.chance(60) {
 		v.Job = was.Job
+		v.Children, v.Join = slices.Clone(v.Children), slices.Clone(v.Join)
 		switch w.rng.IntN(3) {
 		case 0:
 			v.Paused = !v.Paused
 		case 1:
 			v.Deleted = !was.Deleted
+			w.lives.edited[name] = true
 		default:
 			v.Misfire = w.misfire()
 		}
@@ -178,6 +194,7 @@ func (w *world) forget() {
 	}
 	w.say("forget %s", name)
 	delete(w.newest, name)
+	w.lives.forget(name)
 	delete(w.items, name)
 	delete(w.last, name)
 	w.zombies, w.delayed = nil, nil
@@ -210,6 +227,7 @@ func (w *world) misfire() job.Misfire {
 
 func (w *world) randomJob(name job.Name) job.Job {
 	j := job.Job{Job: name, Paused: w.chance(10), Misfire: w.misfire()}
+	w.policies(&j, w.newest[name])
 	s := &j.Schedule
 	rate := job.Duration(w.scale.rates[w.rng.IntN(len(w.scale.rates))])
 	kind := w.rng.IntN(10)
@@ -328,6 +346,7 @@ func (w *world) settle() {
 			w.finish(w.live[0])
 		}
 		w.feed(o, len(w.events))
+		w.look(o)
 		commit()
 		w.clock += w.scale.rates[len(w.scale.rates)-1].Milliseconds() + w.scale.unit.Milliseconds()*31
 		commit()
@@ -343,16 +362,59 @@ func (w *world) settle() {
 	}
 	for _, name := range w.names {
 		v := w.newest[name]
-		free := v != nil && !v.Deleted && !v.Paused && v.Schedule.Kind() == job.KindFixedDelay && v.Schedule.From == nil && v.Schedule.Until == nil &&
+		reactions := job.Reactions{}
+		if v != nil {
+			reactions = job.ReactionsOf(&v.Job)
+		}
+		free := v != nil && !reactions.Watched() && !v.Deleted && !v.Paused && v.Schedule.Kind() == job.KindFixedDelay && v.Schedule.From == nil && v.Schedule.Until == nil &&
 			len(v.Schedule.Except)+len(v.Schedule.Only) == 0 && v.Misfire.Policy != job.MisfireSkip && !o.known.held(w.clock)
 		if free && after[name] == before[name] {
 			fail("%s does not go on", name)
 		}
 	}
+	w.rest(o, commit)
 	if o.m.EventSeq() != w.trig.cursor.EventSeq {
 		fail("events up to %d have had their effect, but the cursor says %d", o.m.EventSeq(), w.trig.cursor.EventSeq)
 	}
 	w.checkEnd()
+}
+
+// rest pauses everything and lets all runs end well, until none is left.
+func (w *world) rest(o *owner, commit func()) {
+	w.save(bus.Hold{Paused: true, EffectiveFrom: instant(w.clock)})
+	o.hear(w)
+	for range 1000 {
+		for len(w.live) > 0 {
+			w.finishAs(w.live[0], job.StatusSucceeded)
+		}
+		w.kills = nil
+		w.feed(o, len(w.events))
+		w.look(o)
+		for _, p := range o.m.Pauses() {
+			o.m.Paused(p)
+		}
+		commit()
+		if len(w.live) == 0 && len(o.m.runs) == 0 && o.m.Looked() >= w.lastWord() {
+			break
+		}
+		w.clock += w.scale.unit.Milliseconds() * 31
+	}
+	for id, d := range o.m.delays {
+		if d.run != "" {
+			fail("%s waits for the end of run %s, and none is alive", o.m.jobs[id].name, d.run)
+		}
+	}
+	w.clock += IdleAfter
+	commit()
+}
+
+// lastWord returns the sequence of the last deferred item.
+func (w *world) lastWord() uint64 {
+	last := uint64(0)
+	for seq := range w.trig.deferred {
+		last = max(last, seq)
+	}
+	return last
 }
 
 // play makes a history of the given length from a seed. The error is what broke.

@@ -3,6 +3,7 @@ package shard
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -12,7 +13,10 @@ import (
 	"carillon/job"
 )
 
-const simShard = 5
+const (
+	simShard  = 5
+	simShards = 8
+)
 
 // failure ends a history: the machine, or the model, has broken a promise.
 type failure string
@@ -47,12 +51,17 @@ type world struct {
 	runs    map[job.RunID]*simRun
 	live    []*simRun
 	covered map[coverage]bool
-	begins  map[uint64]int64   // by revision, after when the fires of a version are its own
-	last    map[job.Name]int64 // the latest fire time that has its fate
-	items   map[job.Name]*item // the newest item of each fixed-delay job
-	asked   map[job.RunID]bool // true: acknowledged
+	begins  map[uint64]int64      // by revision, after when the fires of a version are its own
+	last    map[job.Name]int64    // the latest fire time that has its fate
+	items   map[job.Name]*simItem // the newest item of each fixed-delay job
+	asked   map[job.RunID]bool    // true: acknowledged
 	fires   int
 	story   []string
+
+	lives   *lives
+	foreign []job.Name          // children in other shards
+	kills   []Kill              // asked for, and not done yet
+	over    map[job.RunID]int64 // when runs ended of which a record says so
 }
 
 type storedEvent struct {
@@ -61,12 +70,12 @@ type storedEvent struct {
 }
 
 type simRun struct {
-	trigger  *bus.Trigger
-	finished uint64 // sequence of its first finished event
-	at       int64  // when that was stored
+	trigger  *bus.Trigger // of its newest attempt
+	finished uint64       // sequence of the attempt's first finished event
+	at       int64        // when that was stored
 }
 
-type item struct {
+type simItem struct {
 	*bus.Deferred
 	seq uint64
 }
@@ -100,7 +109,7 @@ func newWorld(seed uint64) *world {
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
 		begins: map[uint64]int64{}, last: map[job.Name]int64{},
-		items: map[job.Name]*item{}, asked: map[job.RunID]bool{}, scale: scales[rng.IntN(len(scales))],
+		items: map[job.Name]*simItem{}, over: map[job.RunID]int64{}, asked: map[job.RunID]bool{}, scale: scales[rng.IntN(len(scales))],
 	}
 	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
 	t, _ := time.Parse(time.RFC3339, starts[rng.IntN(len(starts))])
@@ -112,8 +121,10 @@ func newWorld(seed uint64) *world {
 		jobs = 12
 	}
 	for i := range jobs {
-		w.names = append(w.names, job.Name("g"+strconv.Itoa(i%2)+"/job-"+strconv.Itoa(i)))
+		w.names = append(w.names, nameIn(i, true))
 	}
+	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
+	w.lives = newLives(w)
 	return w
 }
 
@@ -209,7 +220,7 @@ func (w *world) takeOver() {
 		if err != nil {
 			fail("decode cursor: %v", err)
 		}
-		o.m = New(Config{Shard: simShard, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
+		o.m = New(Config{Shard: simShard, Shards: simShards, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
 		if w.chance(20) && len(w.zombies) > 0 { // an earlier owner commits before the claim
 			w.zombieSteps()
 		}
@@ -236,15 +247,13 @@ func (w *world) takeOver() {
 			o.heard--
 		}
 	}
-	var seqs []uint64
-	for seq := range w.trig.deferred {
-		seqs = append(seqs, seq)
-	}
-	slices.Sort(seqs)
+	seqs := slices.Sorted(maps.Keys(w.trig.deferred))
 	for _, seq := range seqs {
-		o.m.PutDeferred(w.trig.deferred[seq], seq)
+		if err := o.m.PutDeferred(w.trig.deferred[seq], seq); err != nil {
+			fail("put deferred item: %v", err)
+		}
 	}
-	if len(seqs) == 0 {
+	if !o.m.NeedsEvents() {
 		o.m.SkipEvents(last)
 	}
 	o.fed = o.m.EventSeq()
@@ -332,12 +341,13 @@ func (w *world) resolve(o *owner) {
 }
 
 func (w *world) acknowledge(b *Batch) {
-	for _, id := range b.Runs {
-		if w.runs[id] == nil {
-			fail("run %s is acknowledged, but not stored", id)
+	for _, a := range b.Asked {
+		if a.Status == job.StatusPending && w.runs[a.RunID] == nil {
+			fail("run %s is acknowledged, but not stored", a.RunID)
 		}
-		w.asked[id] = true
+		w.asked[a.RunID] = a.Status == job.StatusPending
 	}
+	w.kills = append(w.kills, b.Kills...)
 }
 
 // lose throws an owner away.
@@ -367,8 +377,18 @@ func (w *world) zombieSteps() {
 
 // finish ends a run, maybe twice.
 func (w *world) finish(r *simRun) {
+	status := job.StatusSucceeded
+	if w.chance(40) {
+		status = []job.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost, job.StatusCancelled}[w.rng.IntN(4)]
+	}
+	w.finishAs(r, status)
+}
+
+func (w *world) finishAs(r *simRun, status job.Status) {
 	e := bus.EventOf(r.trigger, bus.EventFinished, instant(w.clock))
-	e.Status = job.StatusSucceeded
+	e.Status = status
+	e.Retry = r.trigger.Retry.Again(e.Attempt, status, nil)
+	w.say("attempt %d of run %s of %s is %s", e.Attempt, e.RunID, e.Job, status)
 	w.events = append(w.events, storedEvent{e, w.clock})
 	if r.finished == 0 {
 		r.finished, r.at = uint64(len(w.events)), w.clock
@@ -423,12 +443,12 @@ func (w *world) ask(o *owner) {
 	if w.chance(30) {
 		r.Params = json.RawMessage(`{"asked":true}`)
 	}
-	if _, _, err := o.m.Submit(r); err != nil {
+	if _, err := o.m.Submit(r); err != nil {
 		return
 	}
 	w.asked[id] = false
 	if w.chance(20) {
-		if _, done, err := o.m.Submit(r); err != nil || done {
+		if done, err := o.m.Submit(r); err != nil || done != nil {
 			fail("asked again: done %v, %v", done, err)
 		}
 	}

@@ -19,13 +19,20 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	}
 	m.loaded()
 	b := m.newBatch(now, room)
+	m.building = b
+	defer func() { m.building = nil }()
 	after := m.after
+	m.cancelWaiting(b)
 	m.settle(b)
+	m.react(b)
+	m.arrive(b)
 	m.obey(b)
+	m.wakeUp(b)
 	if m.decideLate(b, now) {
 		m.beginSweep(now)
 		m.continueSweep(b, now)
 	}
+	m.wakeUp(b)
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
 		// What is not written has not happened: so a version that comes now is late
 		// only if it begins before the stored position.
@@ -110,31 +117,62 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 		}
 	})
 	delayed, next := m.decideDelay(id, now)
-	if next != nil {
-		messages += 2 // at most a trigger, and an item
+	if m.delays[id] != nil {
+		messages += 3 // at most a trigger and two items
 	}
 	if !b.fits(messages) {
 		return false
 	}
-	for _, v := range m.verdicts {
-		m.enact(b, e, v)
-	}
+	m.enactAll(b, id, messages)
 	if next != nil {
-		m.enact(b, e, delayed)
+		if s := m.enact(b, id, delayed); s == job.StatusSkipped {
+			next = &delay{since: max(now, delayed.first.At)}
+		}
 		m.replaceDelay(id, next)
 		b.hold(id, next)
+	}
+	if books := m.books[id]; books != nil {
+		if at, waits := books.wakeAt(); waits && at <= m.sweepTo {
+			m.wake(id)
+		}
 	}
 	return true
 }
 
-// enact adds to b what a verdict asks for.
-func (m *Machine) enact(b *builder, e *entry, v verdict) {
+// enactAll does so for all of m.verdicts. The caller has found room for a message for
+// each run among them, and runs that can do with one leave the others theirs.
+func (m *Machine) enactAll(b *builder, id uint32, runs int) {
+	b.reserved = runs
+	for _, v := range m.verdicts {
+		if v.status == job.StatusPending {
+			b.reserved--
+		}
+		m.enact(b, id, v)
+	}
+	b.reserved = 0
+}
+
+// enact adds to b what a verdict asks for, and returns the status that comes of it.
+func (m *Machine) enact(b *builder, id uint32, v verdict) job.Status {
+	e := &m.jobs[id]
 	version := e.plans[v.plan].Version
 	if v.status == job.StatusPending {
-		b.trigger(e.name, e.bodies[v.plan].Value(), run{
-			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, cause: v.cause, fireTime: v.first.At,
-		})
-		b.due = append(b.due, v.first.Due)
+		f := m.want(b, id, run{
+			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
+		}, e.bodies[v.plan].Value())
+		if f.status == job.StatusPending {
+			b.due = append(b.due, v.first.Due)
+		}
+		v.status, v.reason = f.status, also(v.reason, f.reason)
 	}
 	b.record.add(e.name, version, v)
+	return v.status
+}
+
+// also joins two reasons, either of which may be empty.
+func also(reason, further string) string {
+	if reason == "" || further == "" {
+		return reason + further
+	}
+	return reason + "; " + further
 }

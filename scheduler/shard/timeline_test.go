@@ -141,7 +141,7 @@ func (s *tale) do(verb, rest string) {
 		s.live = nil
 	case "ask": // for a run
 		id := job.FireRunID(job.Name(rest), s.clock, job.CauseManual)
-		_, _, err := s.m.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
+		_, err := s.m.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
 		s.must(err)
 		s.step()
 	default:
@@ -196,7 +196,7 @@ func (s *tale) hear(i int) {
 
 func (s *tale) takeOver() {
 	s.epoch++
-	s.m = New(Config{Shard: simShard, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
+	s.m = New(Config{Shard: simShard, Shards: simShards, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
 	s.publish(s.m, s.m.Claim(s.clock))
 	for i := range s.changes {
 		s.hear(i)
@@ -207,7 +207,7 @@ func (s *tale) takeOver() {
 	}
 	slices.Sort(seqs)
 	for _, seq := range seqs {
-		s.m.PutDeferred(s.trig.deferred[seq], seq)
+		s.must(s.m.PutDeferred(s.trig.deferred[seq], seq))
 	}
 	for i, e := range s.events {
 		s.m.Event(e.event, uint64(i+1), e.at)

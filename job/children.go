@@ -1,0 +1,136 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// When says after which end of a parent's run a child runs.
+type When string
+
+// When a child runs.
+const (
+	OnSuccess When = "success" // it succeeded
+	OnFailure When = "failure" // it failed, timed out or was lost, and is not tried again
+	OnEnd     When = "end"     // either; not when somebody cancelled it
+)
+
+// Bounds of children.
+const (
+	MaxChildren = 32
+	MaxJoin     = 32
+	// MaxChain is how many parents a run may have above it. Cycles are refused when jobs
+	// are saved; this stops one that two people saved at the same moment.
+	MaxChain = 100
+)
+
+// Child is a job that runs after this one. In JSON it may also be written as the name
+// alone.
+type Child struct {
+	Job Name `json:"job"`
+	// On defaults to success.
+	On When `json:"on,omitempty"`
+	// PassResult gives the child what the parent returned as its parameters.
+	PassResult bool `json:"pass_result,omitempty"`
+}
+
+// UnmarshalJSON reads an object, or the name alone as text.
+func (c *Child) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		return json.Unmarshal(data, &c.Job)
+	}
+	type plain Child
+	return decodeWithin("children", data, (*plain)(c))
+}
+
+// Wants reports whether the child runs after a parent's run that ended so.
+func (c Child) Wants(s Status) bool {
+	switch c.On {
+	case OnFailure:
+		return s == StatusFailed || s == StatusTimedOut || s == StatusLost
+	case OnEnd:
+		return s != StatusCancelled && s != StatusSkipped && s != StatusMissed
+	case OnSuccess:
+	}
+	return s == StatusSucceeded
+}
+
+func (j Job) withDefaultChildren() []Child {
+	children := slices.Clone(j.Children)
+	for i := range children {
+		if children[i].On == "" {
+			children[i].On = OnSuccess
+		}
+	}
+	return children
+}
+
+func (j Job) validateChildren() []error {
+	var errs []error
+	if len(j.Children) > MaxChildren {
+		errs = append(errs, invalid("children", "has %d; at most %d are allowed", len(j.Children), MaxChildren))
+	}
+	seen := map[Name]bool{}
+	for i, c := range j.Children {
+		field := fmt.Sprintf("children[%d]", i)
+		if _, err := ParseName(string(c.Job)); err != nil {
+			errs = append(errs, invalid(field+".job", "%q must be group/name", clip(string(c.Job))))
+		}
+		if c.Job == j.Job {
+			errs = append(errs, invalid(field+".job", "is the job itself; a fixed_delay schedule repeats a job"))
+		}
+		if seen[c.Job] {
+			errs = append(errs, invalid(field+".job", "%q is listed twice", clip(string(c.Job))))
+		}
+		seen[c.Job] = true
+		switch c.On {
+		case OnSuccess, OnFailure, OnEnd, "":
+		default:
+			errs = append(errs, invalid(field+".on", "%q must be success, failure or end", clip(string(c.On))))
+		}
+	}
+	if len(j.Join) > MaxJoin {
+		errs = append(errs, invalid("join", "has %d parents; at most %d are allowed", len(j.Join), MaxJoin))
+	}
+	seen = map[Name]bool{}
+	for i, parent := range j.Join {
+		field := fmt.Sprintf("join[%d]", i)
+		if _, err := ParseName(string(parent)); err != nil {
+			errs = append(errs, invalid(field, "%q must be group/name", clip(string(parent))))
+		}
+		if parent == j.Job {
+			errs = append(errs, invalid(field, "is the job itself"))
+		}
+		if seen[parent] {
+			errs = append(errs, invalid(field, "%q is listed twice", clip(string(parent))))
+		}
+		seen[parent] = true
+	}
+	return errs
+}
+
+// Cycle looks for a way from a job back to itself along children. children returns
+// those of a stored job; for j itself its own are taken. It returns the names along
+// the cycle, beginning and ending with j's, or nil.
+func (j Job) Cycle(children func(Name) []Child) []Name {
+	seen := map[Name]bool{}
+	var walk func(path []Name, of []Child) []Name
+	walk = func(path []Name, of []Child) []Name {
+		for _, c := range of {
+			if c.Job == j.Job {
+				return append(slices.Clone(path), c.Job)
+			}
+			if seen[c.Job] {
+				continue
+			}
+			seen[c.Job] = true
+			if found := walk(append(path, c.Job), children(c.Job)); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return walk([]Name{j.Job}, j.Children)
+}

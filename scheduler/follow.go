@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// lookEvery is how often an owner looks for deferred items that others have left for
+// its shard. Mostly it is nudged to; this is for nudges that were lost.
+const lookEvery = time.Second
+
+// errands is what an owner has to do for its machine beyond the stream. All of it is
+// found again by the next owner, should this one die before it is done.
+type errands struct {
+	kills  []shard.Kill
+	pauses []*shard.Pause
+}
+
+// follow does what a stored batch asks for beyond the stream.
+func (o *ownership) follow(ctx context.Context, b *shard.Batch) {
+	for _, n := range b.Nudges {
+		if err := o.s.conn.NC.Publish(bus.SubjectCommand(n, bus.VerbNudge), nil); err != nil {
+			o.s.log.DebugContext(ctx, "shard not nudged", "shard", n, "error", err)
+		}
+	}
+	o.kills = append(o.kills, b.Kills...)
+	o.sendOut()
+}
+
+// sendOut hands over the errands that have come up, unless some are being run.
+func (o *ownership) sendOut() {
+	e := errands{kills: o.kills, pauses: o.machine.Pauses()}
+	if o.out || len(e.kills)+len(e.pauses) == 0 {
+		return
+	}
+	o.out, o.kills = true, nil
+	o.errands <- e // there is room for one, and one at a time
+}
+
+// runErrands does so until ctx is done.
+func (o *ownership) runErrands(ctx context.Context) error {
+	for {
+		var e errands
+		select {
+		case <-ctx.Done():
+			return nil
+		case e = <-o.errands:
+		}
+		var kills errgroup.Group
+		kills.SetLimit(maxCancels)
+		for _, k := range e.kills {
+			kills.Go(func() error { o.replace(ctx, k); return nil })
+		}
+		paused := o.pauseJobs(ctx, e.pauses)
+		_ = kills.Wait()
+		if wait := (backoff{least: time.Second, most: time.Second}); len(paused) < len(e.pauses) && !wait.sleep(ctx) {
+			return nil
+		}
+		o.lane.post(ctx, func() {
+			for _, p := range paused {
+				o.machine.Paused(p)
+			}
+			o.out = false
+			o.sendOut()
+		})
+	}
+}
+
+// replace ends a run in whose place another waits, as often as that takes.
+func (o *ownership) replace(ctx context.Context, k shard.Kill) {
+	wait := backoff{least: 100 * time.Millisecond, most: 5 * time.Second}
+	for {
+		_, err := o.cancelRun(ctx, bus.CancelRequest{RunID: k.RunID, Job: k.Job, Reason: k.Reason})
+		if err == nil || errors.Is(err, job.ErrNotFound) {
+			return
+		}
+		o.s.log.DebugContext(ctx, "run not replaced yet", "job", k.Job, "run_id", k.RunID, "error", err)
+		if !wait.sleep(ctx) {
+			return
+		}
+	}
+}
+
+// pauseJobs pauses jobs whose runs have failed too often. It returns those that need
+// no further try.
+func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done []*shard.Pause) {
+	for _, p := range pauses {
+		edit := bus.Edit{At: time.Now(), Author: "carillon", Note: p.Reason}
+		_, err := o.s.conn.EditJob(ctx, p.Job, edit, func(v *job.Version) {
+			// A job that somebody has edited since is not what failed.
+			v.Paused = v.Paused || v.Version == p.Version
+		})
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			o.s.log.WarnContext(ctx, "job not paused yet", "job", p.Job, "error", err)
+			continue
+		}
+		o.s.log.InfoContext(ctx, "job paused", "job", p.Job, "reason", p.Reason)
+		done = append(done, p)
+	}
+	return done
+}
+
+// look tells the machine of deferred items that others have left for the shard.
+func (o *ownership) look(ctx context.Context) {
+	var from uint64
+	if !o.lane.call(ctx, func() { from = o.machine.Looked() + 1 }) {
+		return
+	}
+	var found []*bus.Stored
+	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *bus.Stored) bool {
+		found = append(found, m)
+		return true
+	})
+	if err != nil && ctx.Err() == nil {
+		o.s.log.DebugContext(ctx, "deferred items not read", "shard", o.shard, "error", err)
+	}
+	if len(found) == 0 {
+		return
+	}
+	o.lane.post(ctx, func() {
+		for _, m := range found {
+			if err := o.putDeferred(m); err != nil {
+				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
+				o.s.metrics.unusable.Inc()
+			}
+		}
+	})
+}

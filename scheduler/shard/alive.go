@@ -1,0 +1,145 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unique"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// stage is where a run is on its way.
+type stage int
+
+const (
+	queued    stage = iota // it waits for others of its job
+	triggered              // an attempt of it is with the executors
+	retrying               // it waits for its next attempt
+)
+
+// alive is a run of a watched job, from the moment it is wanted to its final status.
+type alive struct {
+	run
+	id    uint32 // of the job
+	stage stage
+	body  unique.Handle[body]
+	item  *item // the trigger, or the deferred item in which it waits
+	since int64 // when it began to wait, or was triggered
+	due   int64 // of a retry
+	// started is set when its executor has said that it runs.
+	started bool
+	killed  bool // its end has been asked for
+}
+
+// runsOf is what the machine knows about the runs of a watched job.
+type runsOf struct {
+	alive []*alive // triggered, or waiting for a retry
+	queue []*alive // the one that has waited longest first
+
+	failures     int   // runs in a row that have ended badly
+	failuresItem *item // nil while there are none
+
+	arrivals map[job.Name][]*arrival // of a join: parents' ends that wait for the others'
+}
+
+func (r *runsOf) empty() bool {
+	return len(r.alive)+len(r.queue)+r.failures+len(r.arrivals) == 0
+}
+
+// runsOf returns the book of a job, and begins one if there is none.
+func (m *Machine) runsOf(id uint32) *runsOf {
+	r := m.books[id]
+	if r == nil {
+		r = &runsOf{}
+		m.books[id] = r
+	}
+	return r
+}
+
+// add enters a run.
+func (m *Machine) add(a *alive) {
+	r := m.runsOf(a.id)
+	if a.stage == queued {
+		r.queue = append(r.queue, a)
+	} else {
+		r.alive = append(r.alive, a)
+	}
+	m.runs[a.run.id] = a
+	m.arm(a.id)
+}
+
+// drop takes a run off the books, and its message off the stream.
+func (m *Machine) drop(a *alive) {
+	m.releaseItem(a.item)
+	delete(m.runs, a.run.id)
+	r := m.books[a.id]
+	is := func(other *alive) bool { return other == a }
+	r.alive = slices.DeleteFunc(r.alive, is)
+	r.queue = slices.DeleteFunc(r.queue, is)
+}
+
+// newest returns the job's newest version, by which runs are judged.
+func (e *entry) newest() *job.Plan { return &e.plans[len(e.plans)-1] }
+
+// stages tells from the kind of a run's item how far the run is.
+var stages = map[bus.DeferredKind]stage{
+	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
+}
+
+// restore enters a run that an earlier owner has left in an item at seq.
+func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
+	t, err := bus.DecodeTrigger(nil, d.Trigger)
+	if err != nil {
+		return fmt.Errorf("trigger in it: %w", err)
+	}
+	body, err := encodeBody(&t.TriggerBody)
+	if err != nil {
+		return err
+	}
+	m.add(&alive{
+		run: run{
+			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
+			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth,
+		},
+		id: id, stage: stages[d.Kind], body: unique.Make(body), item: &item{seq: seq}, since: t.CommittedAt.UnixMilli(), due: millis(d.Due),
+	})
+	m.wake(id)
+	return nil
+}
+
+// millis returns t in Unix milliseconds, 0 when it is zero.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// instantOrZero is the inverse of millis.
+func instantOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return instant(ms)
+}
+
+// forgetRuns forgets the runs of a job that is forgotten.
+func (m *Machine) forgetRuns(id uint32) {
+	books := m.books[id]
+	if books == nil {
+		return
+	}
+	for _, a := range slices.Concat(books.alive, books.queue) {
+		m.drop(a)
+	}
+	m.releaseItem(books.failuresItem)
+	for _, waiting := range books.arrivals {
+		for _, a := range waiting {
+			m.releaseItem(a.item)
+		}
+	}
+	delete(m.books, id)
+	m.wakes = slices.DeleteFunc(m.wakes, func(other uint32) bool { return other == id })
+}

@@ -1,0 +1,119 @@
+package shard
+
+import (
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// arrival is the end of a parent's run, told to a child.
+type arrival struct {
+	*bus.ParentEnd
+	child job.Name
+	item  *item
+}
+
+// arrive runs children whose parents have ended, as far as b has room.
+func (m *Machine) arrive(b *builder) {
+	for len(m.arrived) > 0 && b.fits(3) {
+		a := m.arrived[0]
+		m.arrived = m.arrived[1:]
+		m.arriveAt(b, a)
+	}
+}
+
+func (m *Machine) arriveAt(b *builder, a *arrival) {
+	id, ok := m.byName[a.child]
+	if !ok || m.jobs[id].newest().Deleted {
+		if a.Met {
+			b.record.addRun(a.child, m.childRun(a, 0), job.StatusSkipped, "there is no such job any more")
+		}
+		m.releaseItem(a.item)
+		return
+	}
+	p := m.jobs[id].newest()
+	if len(p.Join) == 0 {
+		if a.Met {
+			m.wantChild(b, id, a)
+		}
+		m.releaseItem(a.item)
+		return
+	}
+	m.joinParents(b, id, a)
+}
+
+// childRun returns the run that a child owes to the end of a parent.
+func (m *Machine) childRun(a *arrival, version int32) run {
+	at := a.At.UnixMilli()
+	return run{
+		id: job.ChildRunID(a.child, a.RunID, at), version: version, attempt: 1, cause: job.CauseParent, fireTime: at, parent: a.RunID, depth: a.Depth,
+	}
+}
+
+// wantChild makes the child's run, unless there is a reason against it.
+func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
+	e := &m.jobs[id]
+	p := e.newest()
+	r := m.childRun(a, p.Version)
+	body := e.bodies[len(e.bodies)-1].Value()
+	var f admission
+	switch now := b.now.UnixMilli(); {
+	case p.Paused:
+		f = admission{job.StatusSkipped, "the job is paused"}
+	case m.held(now):
+		f = admission{job.StatusSkipped, "everything is paused"}
+	case a.Depth > job.MaxChain:
+		f = admission{job.StatusSkipped, fmt.Sprintf("%d parents are above it, which is one too many: do its children lead back to it?", a.Depth)}
+	default:
+		if len(a.Params) > 0 {
+			with, err := body.with(&bus.TriggerRequest{Params: a.Params})
+			if err != nil {
+				f = admission{job.StatusSkipped, fmt.Sprintf("the parent's result is of no use as parameters: %v", err)}
+				break
+			}
+			body = with
+		}
+		f = m.want(b, id, r, body)
+	}
+	b.record.addRun(e.name, r, f.status, f.reason)
+}
+
+// joinParents keeps the end of a parent until each of the child's parents has one, and then
+// uses up one of each. The run follows the latest of them.
+func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
+	e := &m.jobs[id]
+	books := m.runsOf(id)
+	if books.arrivals == nil {
+		books.arrivals = map[job.Name][]*arrival{}
+	}
+	books.arrivals[a.Job] = append(books.arrivals[a.Job], a)
+	var together []*arrival
+	for _, parent := range e.newest().Join {
+		waiting := books.arrivals[parent]
+		if len(waiting) == 0 {
+			return
+		}
+		together = append(together, waiting[0])
+	}
+	last, unmet := together[0], (*arrival)(nil)
+	for _, t := range together {
+		if books.arrivals[t.Job] = books.arrivals[t.Job][1:]; len(books.arrivals[t.Job]) == 0 {
+			delete(books.arrivals, t.Job)
+		}
+		m.releaseItem(t.item)
+		if t.At.After(last.At) {
+			last = t
+		}
+		if !t.Met {
+			unmet = t
+		}
+	}
+	m.wake(id) // the book may be empty now
+	if unmet == nil {
+		m.wantChild(b, id, last)
+		return
+	}
+	r := m.childRun(last, e.newest().Version)
+	b.record.addRun(e.name, r, job.StatusSkipped, fmt.Sprintf("parent %s %s (run %s)", unmet.Job, past(unmet.Status), unmet.RunID))
+}

@@ -1,0 +1,130 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"unique"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// admission is what becomes of a run at the moment it is wanted.
+type admission struct {
+	status job.Status // pending, queued or skipped
+	reason string
+}
+
+// want decides what becomes of a run that is wanted now, by its job's rule for
+// overlap, and does it. It takes one message, or two where b has room for them beside
+// what is reserved, and one more when another run of a fixed-delay job gives way.
+func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
+	rules := &m.jobs[id].newest().Reactions
+	if !rules.Watched() {
+		r.setEndBy(b, rules)
+		b.trigger(m.jobs[id].name, body, r)
+		return admission{status: job.StatusPending}
+	}
+	if rules.StartWithin > 0 {
+		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
+	}
+	a := &alive{run: r, id: id, body: unique.Make(body), since: b.now.UnixMilli()}
+	books := m.runsOf(id)
+	busy, o := len(books.alive), rules.Overlap
+	switch {
+	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
+		m.enqueue(b, a)
+		m.wake(id)
+		return admission{job.StatusQueued, "it waits for room in the next batch"}
+	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0:
+		m.launch(b, a)
+		m.add(a)
+		return admission{status: job.StatusPending}
+	case o.Policy == job.OverlapQueue:
+		if len(books.queue) >= o.Queue {
+			if o.WhenFull != job.SkipOldest {
+				return admission{job.StatusSkipped, fmt.Sprintf("%d runs wait already, which is as many as may", o.Queue)}
+			}
+			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run took its place in the queue, which was full")
+		}
+		m.enqueue(b, a)
+		return admission{job.StatusQueued, "it waits for " + count(busy+len(books.queue)-1, "earlier run")}
+	case o.Policy == job.OverlapReplace:
+		for len(books.queue) > 0 {
+			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run replaced it before it began")
+		}
+		m.enqueue(b, a)
+		m.wake(id) // which has the others cancelled
+		return admission{job.StatusQueued, fmt.Sprintf("it waits for the end of %s, which it replaces", count(busy, "earlier run"))}
+	default:
+		return admission{job.StatusSkipped, count(busy, "run") + " still alive, which is as many as may be"}
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// launch is how many messages it takes to trigger a watched run.
+const launch = 2
+
+// launch triggers the run's current attempt.
+func (m *Machine) launch(b *builder, a *alive) {
+	m.releaseItem(a.item)
+	a.setEndBy(b, &m.jobs[a.id].newest().Reactions)
+	a.stage, a.since, a.due, a.started = triggered, b.now.UnixMilli(), 0, false
+	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
+	b.trigger(m.jobs[a.id].name, a.body.Value(), a.run)
+}
+
+// setEndBy sets, when the run is triggered for the first time, by when it must end.
+func (r *run) setEndBy(b *builder, rules *job.Reactions) {
+	if rules.TotalTimeout > 0 && r.endBy == 0 {
+		r.endBy = b.now.Add(rules.TotalTimeout.Std()).UnixMilli()
+	}
+}
+
+// enqueue lets a run wait for others of its job.
+func (m *Machine) enqueue(b *builder, a *alive) {
+	a.stage = queued
+	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredQueued}, a)
+	m.add(a)
+}
+
+// waitIn adds the deferred item that says where a run is.
+func (b *builder) waitIn(d *bus.Deferred, a *alive) *item {
+	name := b.m.jobs[a.id].name
+	d.Job = name
+	d.Trigger = bus.AppendTrigger(nil, b.encode(name, a.run), a.body.Value().text)
+	return b.deferred(b.m.cfg.Shard, d)
+}
+
+// Kill is a run that is to end because another takes its place.
+type Kill struct {
+	Job    job.Name
+	RunID  job.RunID
+	Reason string
+}
+
+// replace has the job's runs cancelled that are in the way of the one in its queue. It
+// returns false when b is full.
+func (m *Machine) replace(b *builder, id uint32) bool {
+	books := m.books[id]
+	reason := fmt.Sprintf("run %s replaces it", books.queue[0].run.id)
+	for _, a := range slices.Clone(books.alive) {
+		switch {
+		case a.stage == retrying:
+			if !b.fits(m.follows(id)) {
+				return false
+			}
+			m.endHere(b, a, job.StatusCancelled, reason)
+		case !a.killed: // a new owner says it again, as the old one may have died in between
+			a.killed = true
+			b.kills = append(b.kills, Kill{Job: m.jobs[id].name, RunID: a.run.id, Reason: reason})
+		}
+	}
+	return true
+}

@@ -1,0 +1,243 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// end is the end of an attempt, as an event told it.
+type end struct {
+	seq      uint64 // of the event
+	at       int64  // when it was stored, by JetStream's clock
+	run      job.RunID
+	job      job.Name
+	attempt  int
+	status   job.Status
+	exitCode *int
+	result   json.RawMessage
+	retry    bool // the executor has said that another attempt follows
+}
+
+// NeedsEvents reports whether the machine has to hear of the ends of runs.
+func (m *Machine) NeedsEvents() bool { return len(m.delays)+len(m.books) > 0 }
+
+// EventSeq returns the sequence of EVT up to which events have been told.
+func (m *Machine) EventSeq() uint64 { return m.eventSeq }
+
+// SkipEvents says that no event up to seq concerns this shard: while NeedsEvents was
+// false they were not read.
+func (m *Machine) SkipEvents(seq uint64) { m.eventSeq = max(m.eventSeq, seq) }
+
+// Event tells of an event of this shard. at is when JetStream stored it, in Unix
+// milliseconds, the same for every reader. Events come in order; repeats are passed
+// over, and so is a second end of an attempt.
+func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
+	if seq <= m.eventSeq {
+		return
+	}
+	m.eventSeq = seq
+	id, ok := m.byName[e.Job]
+	if !ok || m.delays[id] == nil && m.books[id] == nil {
+		return
+	}
+	if e.Kind != bus.EventFinished {
+		if a := m.runs[e.RunID]; a != nil && a.attempt == e.Attempt {
+			a.started = true
+		}
+		return
+	}
+	m.ends = append(m.ends, &end{
+		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
+	})
+}
+
+// settledSeq returns the sequence up to which events have had their effect.
+func (m *Machine) settledSeq() uint64 {
+	if len(m.ends) > 0 {
+		return m.ends[0].seq - 1
+	}
+	return m.eventSeq
+}
+
+// react does what follows from the ends of attempts, as far as b has room.
+func (m *Machine) react(b *builder) {
+	for len(m.ends) > 0 && m.endAttempt(b, m.ends[0]) {
+		m.ends = m.ends[1:]
+	}
+}
+
+// endAttempt does what follows from one end. It returns false, and leaves everything
+// as it was, when b has no room for it.
+func (m *Machine) endAttempt(b *builder, e *end) bool {
+	a := m.runs[e.run]
+	if a == nil { // not watched, or ended already
+		id, ok := m.byName[e.job]
+		return !ok || m.endDelay(b, id, e.run, e.at)
+	}
+	if a.stage != triggered || a.attempt != e.attempt {
+		return true // an end of an earlier attempt, once more
+	}
+	if !b.fits(m.follows(a.id)) {
+		return false
+	}
+	if m.retry(b, a, e) {
+		return true
+	}
+	if e.retry { // the executor has promised what does not come
+		b.record.addRun(m.jobs[a.id].name, a.run, e.status, "there is no further attempt")
+	}
+	m.ended(b, a, e.status, e.result, e.at)
+	return true
+}
+
+// follows returns how many messages the next step of a run of the job may take: to
+// trigger it, or to end it, with one for each child, one for the count of failures or
+// the wish to pause, and one for a fixed delay.
+func (m *Machine) follows(id uint32) int {
+	return max(launch, len(m.jobs[id].newest().Children)+2)
+}
+
+// retry lets the run wait for another attempt, if its job's rule says so.
+func (m *Machine) retry(b *builder, a *alive, e *end) bool {
+	p := m.jobs[a.id].newest()
+	if p.Deleted || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
+		return false
+	}
+	wait := p.Retry.Wait(a.run.id, e.attempt)
+	due := e.at + wait.Milliseconds()
+	if a.endBy != 0 && due >= a.endBy {
+		return false
+	}
+	m.releaseItem(a.item)
+	a.stage, a.due, a.started, a.startBy = retrying, due, false, 0
+	a.attempt++
+	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
+	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, fmt.Sprintf("attempt %d %s; the next is due %s later", e.attempt, past(e.status), job.Duration(wait)))
+	m.arm(a.id)
+	return true
+}
+
+// past says in words how an attempt ended.
+func past(s job.Status) string {
+	switch s { //nolint:exhaustive // the others read well as they are
+	case job.StatusTimedOut:
+		return "timed out"
+	case job.StatusLost:
+		return "was lost"
+	default:
+		return string(s)
+	}
+}
+
+// endHere ends a run that no executor has, and says so in the record. The caller has
+// found room for what follows, if the status is one after which something does.
+func (m *Machine) endHere(b *builder, a *alive, s job.Status, reason string) {
+	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+	m.ended(b, a, s, nil, b.now.UnixMilli())
+}
+
+// ended does what follows from the final status of a run.
+func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+	m.drop(a)
+	m.tellChildren(b, a, s, result, at)
+	m.countFailures(b, a, s)
+	m.endDelay(b, a.id, a.run.id, at)
+	m.wake(a.id)
+}
+
+// tellChildren tells the owners of the job's children that a run of their parent has
+// ended. One that never began tells nobody.
+func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+	e := &m.jobs[a.id]
+	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
+		return
+	}
+	for _, c := range e.newest().Children {
+		d := &bus.Deferred{Kind: bus.DeferredChild, Job: c.Job, Parent: &bus.ParentEnd{
+			Job: e.name, RunID: a.run.id, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
+		}}
+		if c.PassResult {
+			d.Parent.Params = result
+		}
+		n := c.Job.Shard(m.cfg.Shards)
+		i := b.deferred(n, d)
+		if n == m.cfg.Shard {
+			b.items[len(b.items)-1].left = true
+			m.arrived = append(m.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
+		} else {
+			b.nudges[n] = true
+		}
+	}
+}
+
+// countFailures counts runs that end badly in a row, and has the job paused when they
+// are too many.
+func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
+	e := &m.jobs[a.id]
+	p, books := e.newest(), m.runsOf(a.id)
+	was := books.failures
+	switch s { //nolint:exhaustive // the others say nothing about the job's health
+	case job.StatusSucceeded:
+		books.failures = 0
+	case job.StatusFailed, job.StatusTimedOut, job.StatusLost:
+		books.failures++
+	}
+	if p.PauseAfter == 0 {
+		books.failures = 0
+	}
+	if books.failures == was {
+		return
+	}
+	m.releaseItem(books.failuresItem)
+	books.failuresItem = nil
+	switch {
+	case books.failures == 0:
+	case books.failures < p.PauseAfter:
+		books.failuresItem = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredFailures, Job: e.name, Count: books.failures})
+	default:
+		reason := fmt.Sprintf("%s in a row ended badly, the last one %s", count(books.failures, "run"), a.run.id)
+		books.failures = 0
+		d := &bus.Deferred{Kind: bus.DeferredPause, Job: e.name, Version: int(p.Version), Reason: reason}
+		m.pauses = append(m.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: reason, item: b.deferred(m.cfg.Shard, d)})
+	}
+}
+
+// Pause is a job that its owner has to pause, if Version is still its newest.
+type Pause struct {
+	Job     job.Name
+	Version int
+	Reason  string
+	item    *item
+}
+
+// Pauses returns the jobs that are to be paused, as stored, without forgetting them:
+// the owner calls [Machine.Paused] when one is done.
+func (m *Machine) Pauses() []*Pause {
+	var stored []*Pause
+	for _, p := range m.pauses {
+		if p.item.seq != 0 {
+			stored = append(stored, p)
+		}
+	}
+	return stored
+}
+
+// Paused says that a job is paused, or need not be any more.
+func (m *Machine) Paused(p *Pause) {
+	for i, other := range m.pauses {
+		if other == p {
+			m.pauses = append(m.pauses[:i:i], m.pauses[i+1:]...)
+			m.releaseItem(p.item)
+			return
+		}
+	}
+}
+
+// startMargin is how long after the instant by which it had to begin a run counts as
+// not begun: its executor reports a run that has gone on for a second, and the report
+// takes its time.
+const startMargin = 5 * time.Second

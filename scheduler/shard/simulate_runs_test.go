@@ -1,0 +1,406 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// life is what the stream has said about a run of a watched job, from the moment it
+// was wanted.
+type life struct {
+	id      job.RunID
+	job     job.Name
+	attempt int
+	status  job.Status // queued, pending, or final
+	order   int        // of runs that were queued, which was first
+	retry   bool       // queued for another attempt
+}
+
+// attemptID names an attempt.
+type attemptID struct {
+	run     job.RunID
+	attempt int
+}
+
+// lives follows the runs of watched jobs through what is stored.
+type lives struct {
+	w      *world
+	byRun  map[job.RunID]*life
+	queued int                 // runs that were queued so far
+	streak map[job.Name]int    // failures in a row
+	edited map[job.Name]bool   // its policies have changed, or it was deleted, at some time
+	pauses map[job.Name]int    // wishes to pause that were stored
+	told   map[job.RunID]int   // word left for children, by parent's run
+	ended  map[job.RunID]int64 // when runs ended
+	lines  map[job.RunID]bool  // runs of which a record has told
+}
+
+func newLives(w *world) *lives {
+	return &lives{
+		w: w, byRun: map[job.RunID]*life{}, streak: map[job.Name]int{}, edited: map[job.Name]bool{}, pauses: map[job.Name]int{},
+		told: map[job.RunID]int{}, ended: map[job.RunID]int64{}, lines: map[job.RunID]bool{},
+	}
+}
+
+// begins notes what was decided about a run when it was wanted.
+func (ls *lives) begins(l bus.Decided, watched bool) {
+	if !watched && l.Status == job.StatusPending {
+		return
+	}
+	if l.Status != job.StatusPending && l.Status != job.StatusQueued {
+		return
+	}
+	ls.queued++
+	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued}
+}
+
+// goesOn holds a line about a run that is known already against what may follow.
+func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent) {
+	r := ls.byRun[l.RunID]
+	switch {
+	case r.status.Final():
+		fail("run %s of %s is %s, and then %s", l.RunID, l.Job, r.status, l.Status)
+	case l.Status == job.StatusQueued:
+		e := ends[attemptID{r.id, r.attempt}]
+		if l.Attempt != r.attempt+1 || r.status != job.StatusPending || e.event == nil {
+			fail("run %s waits for attempt %d, but attempt %d is %s", l.RunID, l.Attempt, r.attempt, r.status)
+		}
+		r.attempt, r.status, r.retry = l.Attempt, l.Status, true
+	case l.Status == job.StatusPending:
+		if l.Attempt != r.attempt || r.status != job.StatusQueued {
+			fail("attempt %d of run %s is triggered, but attempt %d is %s", l.Attempt, l.RunID, r.attempt, r.status)
+		}
+		if !r.retry {
+			for _, other := range ls.byRun {
+				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.order < r.order {
+					fail("run %s overtakes run %s in the queue of %s", r.id, other.id, r.job)
+				}
+			}
+		}
+		r.status = l.Status
+	default:
+		if l.Attempt != r.attempt {
+			fail("attempt %d of run %s is %s, but it is at attempt %d", l.Attempt, l.RunID, l.Status, r.attempt)
+		}
+		r.status = l.Status
+		ls.ended[r.id] = now
+		if e := ends[attemptID{r.id, r.attempt}]; e.event != nil && l.Status == e.event.Status {
+			ls.ended[r.id] = e.at
+		}
+	}
+}
+
+// checkRuns holds what a batch says of watched runs against the rules.
+func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
+	ends := map[attemptID]storedEvent{}
+	for seq := b.before.EventSeq + 1; seq <= b.cursor.EventSeq; seq++ {
+		e := ls.w.events[seq-1]
+		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Kind == bus.EventFinished && ends[id].event == nil {
+			ends[id] = e
+		}
+	}
+	watched := map[job.RunID]bool{}
+	for _, t := range b.triggers {
+		watched[t.RunID] = slices.ContainsFunc(b.deferred, func(d *bus.Deferred) bool {
+			return d.Kind == bus.DeferredAlive && strings.Contains(string(d.Trigger), string(t.RunID))
+		})
+	}
+	// The order of lines of one instant is lost, so runs go on first.
+	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ls.rank(a) - ls.rank(b) })
+	for _, l := range lines {
+		ls.lines[l.RunID] = true
+		if ls.byRun[l.RunID] != nil {
+			ls.goesOn(l, d.now, ends)
+		} else {
+			ls.begins(l, watched[l.RunID])
+		}
+	}
+	ls.checkEnds(d, ends)
+	ls.checkChildren(b)
+	ls.checkAlive(d)
+}
+
+// rank is 0 for lines about runs that leave the queue for good, 1 for those that are
+// triggered, 2 for new ones.
+func (ls *lives) rank(l bus.Decided) int {
+	r := ls.byRun[l.RunID]
+	switch {
+	case r == nil:
+		return 2*len(ls.byRun) + 2
+	case l.Status == job.StatusPending:
+		return len(ls.byRun) + r.order
+	default:
+		return 0
+	}
+}
+
+// checkEnds looks at the reactions to the ends that the batch has taken in.
+func (ls *lives) checkEnds(d delivery, ends map[attemptID]storedEvent) {
+	for id, end := range ends {
+		e, r := end.event, ls.byRun[id.run]
+		if r == nil || r.attempt != id.attempt || r.status != job.StatusPending {
+			continue // not watched, tried again, a second end, or one that came too late
+		}
+		versions := d.known.jobs[r.job]
+		if len(versions) == 0 {
+			continue
+		}
+		v := versions[len(versions)-1]
+		if v.Retry.Again(e.Attempt, e.Status, e.ExitCode) && !v.Deleted && ls.w.runs[r.id].trigger.EndBy.IsZero() {
+			fail("attempt %d of run %s of %s was %s; there is no other, though its rule is %+v", e.Attempt, r.id, r.job, e.Status, v.Retry)
+		}
+		r.status = e.Status
+		ls.ended[r.id] = end.at
+	}
+}
+
+// checkChildren counts the word that is left for children: for each final status at
+// most once for each child.
+func (ls *lives) checkChildren(b *stored) {
+	for _, item := range b.deferred {
+		if item.Kind == bus.DeferredPause {
+			ls.pauses[item.Job]++
+		}
+		if item.Kind != bus.DeferredChild {
+			continue
+		}
+		parent := ls.byRun[item.Parent.RunID]
+		if parent == nil || !parent.status.Final() {
+			fail("%s hears of the end of run %s of %s, which has not ended", item.Job, item.Parent.RunID, item.Parent.Job)
+		}
+		if parent.status != item.Parent.Status {
+			fail("%s hears that run %s is %s, but it is %s", item.Job, parent.id, item.Parent.Status, parent.status)
+		}
+		key := parent.id + "/" + job.RunID(item.Job)
+		if ls.told[key]++; ls.told[key] > 1 {
+			fail("%s hears of the end of run %s twice", item.Job, parent.id)
+		}
+	}
+}
+
+// checkAlive holds the number of live runs against what may be alive.
+func (ls *lives) checkAlive(d delivery) {
+	alive := map[job.Name]int{}
+	waiting := map[job.Name]int{}
+	for _, r := range ls.byRun {
+		switch {
+		case r.status == job.StatusPending, r.status == job.StatusQueued && r.retry:
+			alive[r.job]++
+		case r.status == job.StatusQueued:
+			waiting[r.job]++
+		}
+	}
+	for name, n := range alive {
+		versions := d.known.jobs[name]
+		if len(versions) == 0 || ls.edited[name] {
+			continue
+		}
+		if o := versions[len(versions)-1].Overlap; !o.Unlimited() && n > o.Limit {
+			fail("%d runs of %s are alive, and %d may be: %s", n, name, o.Limit, ls.tell(name))
+		}
+	}
+	for name, n := range waiting {
+		versions := d.known.jobs[name]
+		if len(versions) == 0 || ls.edited[name] {
+			continue
+		}
+		o := versions[len(versions)-1].Overlap
+		if o.Policy == job.OverlapQueue && n > o.Queue || o.Policy == job.OverlapReplace && n > 1 {
+			fail("%d runs of %s wait, and the rule is %+v", n, name, o)
+		}
+	}
+}
+
+// forget stops following the runs of a job whose versions are gone.
+func (ls *lives) forget(name job.Name) {
+	for _, r := range ls.byRun {
+		if r.job == name && !r.status.Final() {
+			r.status = job.StatusSkipped // which nobody is told of
+		}
+	}
+}
+
+// tell returns what is known of a job's runs that have not ended.
+func (ls *lives) tell(name job.Name) string {
+	var b strings.Builder
+	for _, r := range ls.byRun {
+		if r.job == name && !r.status.Final() {
+			fmt.Fprintf(&b, "\n\trun %s attempt %d %s, retry %v", r.id, r.attempt, r.status, r.retry)
+		}
+	}
+	return b.String()
+}
+
+// checkAtRest looks at the whole once everything has come to rest: every run has
+// ended, and each end has been told to each child.
+func (ls *lives) checkAtRest() {
+	for _, r := range ls.byRun {
+		if !r.status.Final() {
+			fail("run %s of %s is %s (attempt %d) in the end", r.id, r.job, r.status, r.attempt)
+		}
+		v := ls.w.newest[r.job]
+		if v == nil || ls.edited[r.job] || r.status == job.StatusSkipped || r.status == job.StatusMissed || v.Deleted {
+			continue
+		}
+		for _, c := range v.Children {
+			// A child of the same shard may have run at once.
+			here := slices.Contains(ls.w.names, c.Job)
+			atOnce := here && (!c.Wants(r.status) || ls.lines[job.ChildRunID(c.Job, r.id, ls.ended[r.id])] || ls.joins(c.Job))
+			if !atOnce && ls.told[r.id+"/"+job.RunID(c.Job)] != 1 {
+				fail("%s was never told of the end of run %s of %s (%s)", c.Job, r.id, r.job, r.status)
+			}
+		}
+	}
+	for seq, d := range ls.w.trig.deferred {
+		if d.Kind == bus.DeferredChild && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
+			fail("word for %s from run %s has had no effect", d.Job, d.Parent.RunID)
+		}
+	}
+}
+
+// joins reports whether the job waits for several parents.
+func (ls *lives) joins(name job.Name) bool {
+	v := ls.w.newest[name]
+	return v != nil && len(v.Join) > 0
+}
+
+// policies gives a random job random reactions.
+func (w *world) policies(j *job.Job, was *job.Version) {
+	if was != nil && w.chance(80) {
+		j.Overlap, j.Retry, j.Children, j.Join = was.Overlap, was.Retry, was.Children, was.Join
+		j.PauseAfter, j.StartWithin, j.TotalTimeout = was.PauseAfter, was.StartWithin, was.TotalTimeout
+		return
+	}
+	if was != nil {
+		w.lives.edited[j.Job] = true
+	}
+	if w.chance(40) {
+		j.Overlap.Policy = []job.OverlapPolicy{job.OverlapAllow, job.OverlapQueue, job.OverlapSkip, job.OverlapReplace}[w.rng.IntN(4)]
+		j.Overlap.Limit = 1 + w.rng.IntN(3)
+		if j.Overlap.Policy == job.OverlapQueue {
+			j.Overlap.Queue = 1 + w.rng.IntN(5)
+			j.Overlap.WhenFull = []job.WhenFull{job.SkipNewest, job.SkipOldest}[w.rng.IntN(2)]
+		}
+	}
+	if w.chance(40) {
+		j.Retry = job.Retry{Limit: 1 + w.rng.IntN(3), Jitter: w.rng.IntN(50)}
+		j.Retry.Backoff = []job.Backoff{job.BackoffConstant, job.BackoffLinear, job.BackoffExponential}[w.rng.IntN(3)]
+		j.Retry.Delay = job.Duration(1 + w.rng.Int64N(int64(10*w.scale.unit)))
+	}
+	for _, child := range slices.Concat(w.names, w.foreign) {
+		if (child > j.Job || slices.Contains(w.foreign, child)) && w.chance(20) { // so there are no cycles
+			on := []job.When{job.OnSuccess, job.OnFailure, job.OnEnd}[w.rng.IntN(3)]
+			j.Children = append(j.Children, job.Child{Job: child, On: on, PassResult: w.chance(50)})
+		}
+	}
+	for _, parent := range w.names {
+		if parent < j.Job && w.chance(10) {
+			j.Join = append(j.Join, parent)
+		}
+	}
+	if w.chance(15) {
+		j.PauseAfter = 2 + w.rng.IntN(3)
+	}
+	if w.chance(15) {
+		j.StartWithin = job.Duration(w.rng.Int64N(int64(50*w.scale.unit)) + int64(10_000_000))
+	}
+	if w.chance(10) {
+		j.TotalTimeout = job.Duration(w.rng.Int64N(int64(50*w.scale.unit)) + int64(10_000_000))
+	}
+}
+
+// nameIn returns a name whose jobs are of the simulated shard, or of another.
+func nameIn(i int, here bool) job.Name {
+	for n := 0; ; n++ {
+		name := job.Name("g" + strconv.Itoa(i%2) + "/job-" + strconv.Itoa(i) + strings.Repeat("x", n))
+		if (name.Shard(simShards) == simShard) == here {
+			return name
+		}
+	}
+}
+
+// begin lets an executor say that it has begun a run.
+func (w *world) begin() {
+	if len(w.live) > 0 {
+		r := w.live[w.rng.IntN(len(w.live))]
+		w.events = append(w.events, storedEvent{bus.EventOf(r.trigger, bus.EventStarted, instant(w.clock)), w.clock})
+	}
+}
+
+// doKill ends a run whose end was asked for, wherever it is.
+func (w *world) doKill() {
+	if len(w.kills) == 0 {
+		return
+	}
+	k := w.kills[0]
+	w.kills = w.kills[1:]
+	if i := slices.IndexFunc(w.live, func(r *simRun) bool { return r.trigger.RunID == k.RunID }); i >= 0 {
+		w.finishAs(w.live[i], job.StatusCancelled)
+	}
+}
+
+// word leaves word of a parent's end, as another shard does.
+func (w *world) word() {
+	name := w.names[w.rng.IntN(len(w.names))]
+	parent := w.foreign[w.rng.IntN(len(w.foreign))]
+	id := job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10)))
+	w.trig.last++
+	w.trig.deferred[w.trig.last] = &bus.Deferred{Kind: bus.DeferredChild, Job: name, Parent: &bus.ParentEnd{
+		Job: parent, RunID: id, Status: job.StatusSucceeded, Met: w.chance(80), At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
+	}}
+	w.say("word of %s for %s", parent, name)
+}
+
+// look tells an owner of what others have left, maybe more than it asked for.
+func (w *world) look(o *owner) {
+	if o.batch != nil {
+		return
+	}
+	from := o.m.Looked()
+	for _, seq := range slices.Sorted(maps.Keys(w.trig.deferred)) {
+		if seq > from || w.chance(5) {
+			if err := o.m.PutDeferred(w.trig.deferred[seq], seq); err != nil {
+				fail("put deferred item: %v", err)
+			}
+		}
+	}
+}
+
+// pauseJobs pauses the jobs that an owner wants to be paused, maybe without saying so.
+func (w *world) pauseJobs(o *owner) {
+	for _, p := range o.m.Pauses() {
+		v := w.newest[p.Job]
+		if v != nil && !v.Deleted && v.Version == p.Version && !v.Paused {
+			next := *v
+			next.Version, next.Paused, next.EffectiveFrom = v.Version+1, true, instant(max(w.clock, v.EffectiveFrom.UnixMilli()+1))
+			if w.punctual {
+				w.clock = next.EffectiveFrom.UnixMilli()
+			}
+			next.Task = job.Task{Shell: "version " + strconv.Itoa(next.Version)}
+			w.newest[p.Job] = &next
+			w.save(&next)
+			w.say("%s is paused: %s", p.Job, p.Reason)
+		}
+		if w.chance(80) {
+			o.m.Paused(p)
+		}
+	}
+}
+
+// callOff cancels a run that waits.
+func (w *world) callOff() {
+	if w.owner == nil || len(w.owner.m.runs) == 0 {
+		return
+	}
+	ids := slices.Sorted(maps.Keys(w.owner.m.runs))
+	id := ids[w.rng.IntN(len(ids))]
+	if w.owner.m.Cancel(id, "called off") {
+		w.say("run %s is called off", id)
+	}
+}

@@ -1,0 +1,120 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+
+	"carillon/job"
+)
+
+// wake has a job's waiting runs looked at in the next Step.
+func (m *Machine) wake(id uint32) {
+	if m.books[id] != nil && !slices.Contains(m.wakes, id) {
+		m.wakes = append(m.wakes, id)
+	}
+}
+
+// wakeUp lets those runs go on whose time has come, as far as b has room.
+func (m *Machine) wakeUp(b *builder) {
+	for len(m.wakes) > 0 {
+		id := m.wakes[0]
+		if !m.wakeJob(b, id) {
+			return
+		}
+		m.wakes = m.wakes[1:]
+		if m.books[id].empty() {
+			delete(m.books, id)
+		}
+		m.arm(id)
+	}
+}
+
+// wakeJob does so for one job. It returns false when b is full.
+func (m *Machine) wakeJob(b *builder, id uint32) bool {
+	e, books, now := &m.jobs[id], m.books[id], b.now.UnixMilli()
+	p := e.newest()
+	room := m.follows(id)
+	for _, a := range slices.Clone(books.alive) {
+		if !b.fits(room) {
+			return false
+		}
+		switch {
+		case a.stage == retrying && p.Deleted:
+			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
+		case a.stage == retrying && a.due <= now:
+			m.launch(b, a)
+			b.record.addRun(e.name, a.run, job.StatusPending, "")
+		case a.expired(now):
+			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance began it within %s", p.StartWithin))
+		}
+	}
+	for len(books.queue) > 0 {
+		if !b.fits(room) {
+			return false
+		}
+		a := books.queue[0]
+		switch {
+		case p.Deleted:
+			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
+		case a.startBy != 0 && a.startBy <= now:
+			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", p.StartWithin))
+		case p.Overlap.Unlimited() || len(books.alive) < p.Overlap.Limit:
+			waited := job.Duration(b.now.Sub(instant(a.since)))
+			books.queue = books.queue[1:]
+			m.launch(b, a)
+			books.alive = append(books.alive, a)
+			b.record.addRun(e.name, a.run, job.StatusPending, fmt.Sprintf("it was queued for %s", waited))
+		case p.Overlap.Policy == job.OverlapReplace:
+			was := len(books.alive)
+			if !m.replace(b, id) {
+				return false
+			}
+			if len(books.alive) == was {
+				return m.expireQueue(b, id, now)
+			}
+		default:
+			return m.expireQueue(b, id, now)
+		}
+	}
+	return true
+}
+
+// expireQueue ends the runs behind the first that have been queued for too long. It
+// returns false when b is full.
+func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
+	within := m.jobs[id].newest().StartWithin
+	for _, a := range slices.Clone(m.books[id].queue) {
+		if a.startBy == 0 || a.startBy > now {
+			continue
+		}
+		if !b.fits(m.follows(id)) {
+			return false
+		}
+		m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", within))
+	}
+	return true
+}
+
+// expired reports whether a triggered run has not begun by when it had to.
+func (a *alive) expired(now int64) bool {
+	return a.stage == triggered && !a.started && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
+}
+
+// wakeAt returns when one of the job's runs next needs attention because time passes.
+func (r *runsOf) wakeAt() (at int64, ok bool) {
+	at = 1 << 62
+	for _, a := range r.alive {
+		switch {
+		case a.stage == retrying:
+			at = min(at, a.due)
+		case !a.started && a.startBy != 0:
+			at = min(at, a.startBy+startMargin.Milliseconds())
+		}
+	}
+	for _, a := range r.queue {
+		if a.startBy != 0 {
+			at = min(at, a.startBy)
+		}
+	}
+	return at, at != 1<<62
+}

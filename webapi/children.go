@@ -1,0 +1,52 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/job"
+)
+
+// checkChildren refuses children that lead back to the job itself, and new ones that
+// the caller could not run: the job's runs will.
+func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
+	access := whoIs(ctx).Access
+	for _, c := range wish.Children {
+		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
+		if !known && !access.May(auth.Operator, c.Job.Group()) {
+			return explain(errForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
+		}
+	}
+	return h.refuseCycle(ctx, wish)
+}
+
+// refuseCycle returns an error when the job would run, over some children, after itself.
+func (h *handlers) refuseCycle(ctx context.Context, wish job.Job) error {
+	var failed error
+	cycle := wish.Cycle(func(name job.Name) []job.Child {
+		entry, err := h.conn.GetJob(ctx, name)
+		switch {
+		case err == nil:
+			return entry.Children
+		case !errors.Is(err, job.ErrNotFound): // a child may be saved after its parent
+			failed = err
+		}
+		return nil
+	})
+	if failed != nil {
+		return failed
+	}
+	if cycle == nil {
+		return nil
+	}
+	names := make([]string, len(cycle))
+	for i, name := range cycle {
+		names[i] = string(name)
+	}
+	return invalid("children", "lead back to the job itself: "+strings.Join(names, " → "))
+}
