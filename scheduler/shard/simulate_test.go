@@ -478,7 +478,7 @@ func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 		}
 		return
 	}
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		if _, err := play(seed, 400); err != nil {
 			replay(t, seed, 400, err)
 		}
