@@ -1,6 +1,15 @@
 // Package frontend holds the built console and serves it.
 //
-// The build writes into dist, which git ignores but for .keep, so a fresh clone
-// compiles and tests without Node. Until there is a build, the handler answers with
-// a page that says so.
+// The build (task console) writes into dist, which git ignores but for .keep, so a
+// fresh clone compiles and tests without Node. Until there is a build, the handler
+// answers with a page that says how to make one.
+//
+// # How it is served
+//
+// Everything lies in memory with its type, its ETag and, where the build wrote them
+// beside it, its brotli and gzip forms. Names below /assets/ change with their
+// content, so browsers keep them for a year; all else is asked for again each time,
+// and answered with 304 while it is the same.
+//
+// The sources of the console are here too: see README.md.
 package frontend

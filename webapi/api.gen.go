@@ -1050,6 +1050,9 @@ type GetLogsParams struct {
 	// FromSeq The first line to give; lines count from 1
 	FromSeq int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
 
+	// ToSeq The last line to give; with `tail`, the page before a line
+	ToSeq int64 `form:"to_seq,omitempty" json:"to_seq,omitempty"`
+
 	// Level Only lines of these levels
 	Level []Level `form:"level,omitempty" json:"level,omitempty"`
 
@@ -3084,6 +3087,13 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "from_seq", query, &params.FromSeq, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from_seq: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to_seq" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to_seq", query, &params.ToSeq, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to_seq: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "level" -------------

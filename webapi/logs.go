@@ -31,7 +31,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 		attempt = attempts[0].Attempt
 	}
 	limit := orDefault(p.Limit, linesPerPage)
-	filter := logstore.LineFilter{RunID: id, Attempt: attempt, FromSeq: p.FromSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
+	filter := logstore.LineFilter{RunID: id, Attempt: attempt, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+export interface OpenOptions extends BrowserContextOptions {
+  theme?: "light" | "dark";
+  lang?: "en" | "zh";
+}
+
+/** Debian's Chromium; CHROMIUM names another. */
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
+}
+
+/** A page in a context of its own, and what went wrong in it. */
+export interface Tab {
+  page: Page;
+  /** Errors on the console (broken content security policy among them), exceptions, and requests to elsewhere. */
+  faults: string[];
+  close(): Promise<void>;
+}
+
+export async function open(
+  browser: Browser,
+  url: string,
+  path: string,
+  options: OpenOptions = {},
+): Promise<Tab> {
+  const { theme = "light", lang = "en", ...rest } = options;
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    timezoneId: "Asia/Shanghai",
+    reducedMotion: "reduce",
+    ...rest,
+  });
+  await context.addInitScript(
+    (prefs) => localStorage.setItem("carillon.prefs", prefs),
+    JSON.stringify({ theme, lang }),
+  );
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on("pageerror", (e) => faults.push(`exception: ${e.message}`));
+  page.on("console", (m) => {
+    // That a request was refused is said by the page itself, where it matters.
+    if (m.type() === "error" && !m.text().startsWith("Failed to load resource"))
+      faults.push(`console: ${m.text()}`);
+  });
+  page.on("request", (r) => {
+    if (!r.url().startsWith(url) && !r.url().startsWith("data:") && !r.url().startsWith("blob:"))
+      faults.push(`request to ${r.url()}`);
+  });
+  await page.goto(url + path);
+  return { page, faults, close: () => context.close() };
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+/** What axe finds wrong with a page by WCAG 2.2 AA, a line each. */
+export async function axe(page: Page): Promise<string[]> {
+  // Put in by the debugger, which no content security policy is for.
+  await page.evaluate(readFileSync(axePath, "utf8"));
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
+  );
+  return result.violations.flatMap((v) =>
+    v.nodes.map((n) => `${v.id}: ${v.help}: ${n.html.slice(0, 200)} ${n.failureSummary ?? ""}`),
+  );
+}

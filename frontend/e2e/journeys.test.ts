@@ -1,0 +1,202 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+const text = (page: Page, selector: string) => page.locator(selector).first().textContent();
+
+it("an empty installation shows the way to a first run", async () => {
+  const { page, close } = await open(browser, program.url, "/");
+  await page.getByText("Nothing is scheduled yet").waitFor();
+  await page.locator(".guide li.done").first().waitFor(); // dev has an executor
+  await page.getByRole("link", { name: "New job" }).last().click();
+  await page.getByRole("heading", { name: "New job" }).waitFor();
+  await close();
+});
+
+it("a job is made by a sentence, saved after a review, run, and read while it runs", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/jobs/new");
+  await page.getByLabel("Name", { exact: true }).fill("slow-count");
+  await page.locator(".sentence select").last().selectOption("week");
+  await page.getByRole("button", { name: "Sat" }).click();
+  expect(
+    await page.locator(".cron input").evaluateAll((cells) => cells.map((c) => (c as HTMLInputElement).value)),
+  ).toEqual(["0", "3", "*", "*", "MON-SAT"]);
+  await page.getByText("Mon to Sat at 03:00").waitFor();
+  await page.locator(".previewrail .fires li").nth(7).waitFor();
+
+  // A cell changes the sentence, and what is wrong is said by the server.
+  await page.locator(".cron input").nth(1).fill("75");
+  await page.locator(".previewrail .note").getByText("cron").waitFor();
+  await page.locator(".cron input").nth(1).fill("4");
+  await page.getByText("Mon to Sat at 04:00").waitFor();
+
+  await page.locator(".cm-host .cm-content").first().click();
+  await page.keyboard.insertText('for n in 1 2 3 4 5; do echo "$n of 5"; sleep 0.3; done');
+  await page.getByRole("button", { name: "Create job" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("The job is new").waitFor();
+  await dialog.getByLabel("Note (optional)").fill("first try");
+  await dialog.getByRole("button", { name: "Create job" }).click();
+  await page.getByRole("heading", { name: "slow-count" }).waitFor();
+
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByRole("button", { name: "Open run" }).click();
+  await page.locator(".ll").getByText("1 of 5").waitFor();
+  await page.locator(".runhead").getByText("Succeeded").waitFor();
+  await page.locator(".ll").getByText("5 of 5").waitFor();
+  expect(await page.locator(".ll").count()).toBe(5);
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a pasted Quartz expression fills its cells", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs/new");
+  await page.locator(".cron input").first().focus();
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text", "0 15 10 ? * 6L 2026-2027");
+    document.activeElement?.dispatchEvent(
+      new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
+    );
+  });
+  await page.getByText("At 10:15, on the last Friday of the month, 2026 through 2027").waitFor();
+  expect(await page.locator(".cron input").count()).toBe(7);
+  await close();
+});
+
+it("three clicks lead from what is wrong to the line that says why", async () => {
+  await program.job(
+    "default/broken",
+    "for n in $(seq 1 300); do echo line $n; done; echo 'connection refused' >&2; exit 3",
+  );
+  await program.run("default/broken");
+  const { page, close } = await open(browser, program.url, "/");
+  await page.locator(".li").getByText("broken").click();
+  await page.getByRole("heading", { name: "broken" }).waitFor();
+  await page.locator(".ll.e, .ll.w, .ll").getByText("connection refused").waitFor();
+  await close();
+});
+
+it("a log shows what was printed as text, whatever it is", async () => {
+  await program.job(
+    "default/odd-log",
+    String.raw`echo "<img src=x onerror=document.title='owned'>"; printf '\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' y; echo; for n in $(seq 1 3000); do echo row $n; done`,
+  );
+  const run = await program.run("default/odd-log");
+  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  await page.getByText("<img src=x").waitFor();
+  await page.locator(".a-fg-red").getByText("red").waitFor();
+  await page
+    .getByRole("button", { name: /^\+[\d,]+ more$/ })
+    .first()
+    .waitFor();
+  expect(await page.locator(".ll").count()).toBeLessThan(90);
+  await page.getByLabel("Find in log").fill("row 2999");
+  await page.keyboard.press("Enter");
+  await page.locator("mark.cur").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("G");
+  await page.locator(".ll").getByText("row 3000").waitFor();
+
+  const { page: linked, close: closeLinked } = await open(browser, program.url, `/runs/${run}#L1500`);
+  await linked.locator(".ll.linked").waitFor();
+  expect(await text(linked, ".ll.linked .m")).toMatch(/^row \d+$/);
+  expect(await page.title()).not.toBe("owned");
+  expect(faults).toEqual([]);
+  await close();
+  await closeLinked();
+});
+
+it("filters are in the address, and a palette finds what they do not", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs");
+  await page.locator("table.jobs tbody tr").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("odd");
+  await page.waitForURL("**/jobs?q=odd");
+  await page.getByText("1 job", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("1 job", { exact: true }).waitFor();
+  expect(await page.locator("table.jobs tbody tr").count()).toBe(1);
+
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  await page.keyboard.type("slow");
+  await page.getByRole("option").getByText("Run now").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "slow-count" }).waitFor();
+  await close();
+});
+
+it("several jobs are paused after a review, and one is resumed by undoing", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs");
+  await page.getByLabel("Select default/slow-count").check();
+  await page.getByLabel("Select default/broken").check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("fires within the next hour").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Pause 2 jobs" }).click();
+  await dialog.getByText("2 done, 0 failed").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await page.locator("tr", { hasText: "slow-count" }).getByText("Paused").waitFor();
+
+  await page.locator("tr", { hasText: "slow-count" }).getByRole("button", { name: "Resume" }).click();
+  await page.locator(".toast").getByText("default/slow-count resumed").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".toast").getByText("default/slow-count paused").waitFor();
+  await close();
+});
+
+it("of two people who edit a job, the second is told, and loses nothing", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs/default/broken/edit");
+  await page.getByLabel("Description").fill("mine");
+  await program.job("default/broken", "exit 3", { description: "theirs" });
+  await page.keyboard.press("Control+s");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Somebody saved this job in the meantime").waitFor();
+  expect(await page.getByLabel("Description").inputValue()).toBe("mine");
+  await dialog.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByRole("dialog").getByText("theirs").waitFor();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /Save as v/ })
+    .click();
+  await page.getByText("mine").waitFor();
+  await close();
+});
+
+it("leaving an edit asks first", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs/default/broken/edit");
+  await page.getByLabel("Description").fill("half a thought");
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stay" }).click();
+  expect(await page.getByLabel("Description").inputValue()).toBe("half a thought");
+  await close();
+});
+
+it("a server that goes away is said to be away, and comes back without a reload", async () => {
+  const { page, close } = await open(browser, program.url, "/cluster");
+  await page.locator(".shards").waitFor();
+  await program.stop();
+  await page.getByText("The server does not answer. What you see is as of").waitFor();
+  await program.start();
+  await page
+    .getByText("The server does not answer. What you see is as of")
+    .waitFor({ state: "detached", timeout: 30_000 });
+  await close();
+}, 90_000);

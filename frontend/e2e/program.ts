@@ -1,0 +1,103 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = new URL("../../", import.meta.url).pathname;
+let built: string | undefined;
+
+/** Builds the program, with the console as it is in dist. */
+function build(): string {
+  if (!built) {
+    const dir = mkdtempSync(join(tmpdir(), "carillon-bin-"));
+    execFileSync("go", ["build", "-o", dir, "./cmd/carillon"], {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    built = join(dir, "carillon");
+    process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
+  }
+  return built;
+}
+
+/** A running program with everything in one process, on a directory of its own. */
+export class Program {
+  url = "";
+  private nats = "127.0.0.1:0";
+  private http = "127.0.0.1:0";
+  private child: ChildProcess | undefined;
+  private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
+
+  async start(): Promise<void> {
+    const child = spawn(build(), [
+      "dev",
+      "--data",
+      this.data,
+      "--http",
+      this.http,
+      "--nats",
+      this.nats,
+      "--no-samples",
+    ]);
+    this.child = child;
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      const hear = (chunk: Buffer) => {
+        said += chunk.toString();
+        const api = /API and console\s+(http:\/\/(\S+))/.exec(said);
+        const nats = /NATS\s+nats:\/\/(\S+)/.exec(said);
+        if (!api?.[1] || !api[2] || !nats?.[1]) return;
+        this.url = api[1];
+        this.http = api[2]; // so that a restart is found where it was
+        this.nats = nats[1];
+        resolve();
+      };
+      child.stdout?.on("data", hear);
+      child.stderr?.on("data", hear);
+      child.on("exit", (code) => reject(new Error(`carillon dev ended with ${code}: ${said}`)));
+    });
+  }
+
+  /** Ends the program as Ctrl-C does. */
+  async stop(): Promise<void> {
+    const child = this.child;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGINT");
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** Asks the API; a body makes it a change. */
+  async api<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** Saves a job whose task is a shell script. */
+  job(name: string, shell: string, more: Record<string, unknown> = {}): Promise<unknown> {
+    return this.api("PUT", `/jobs/${name}`, { job: name, schedule: {}, task: { shell }, ...more });
+  }
+
+  /** Runs a job and returns the run's id, once it has ended. */
+  async run(name: string): Promise<string> {
+    const { run_id } = await this.api<{ run_id: string }>("POST", `/jobs/${name}/run`, {});
+    const living = ["pending", "queued", "running"];
+    for (let i = 0; i < 300; i++) {
+      const run = await this.api<{ status: string }>("GET", `/runs/${run_id}`).catch(() => undefined);
+      if (run && !living.includes(run.status)) return run_id;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error(`run ${run_id} of ${name} does not end`);
+  }
+}

@@ -1,0 +1,86 @@
+import type { Program } from "./program.ts";
+
+/** A page of the console: its name, its path, and what is there once it is loaded. */
+export interface Place {
+  name: string;
+  path: string;
+  ready: string;
+}
+
+/** Fills an empty program with a day at a small company, and says what there is to see. */
+export async function arrange(p: Program): Promise<Place[]> {
+  await p.api("PUT", "/calendars/finance-freeze", {
+    calendar: "finance-freeze",
+    description: "No closing during the audit",
+    zone: "Asia/Shanghai",
+    dates: ["2026-11-25", "12-31"],
+    windows: [{ days: "sat,sun", from: "00:00", to: "24:00" }],
+  });
+  await p.job(
+    "default/payment-reconcile",
+    "echo checking 1204 settlements; echo 'dial tcp 10.2.8.14:5432: connection refused' >&2; exit 2",
+    {
+      description: "Matches gateway settlements with the ledger and opens tickets for mismatches",
+      schedule: { cron: "0 */5 * * * ?", zone: "Asia/Shanghai" },
+      timeout: "1m",
+    },
+  );
+  await p.job("default/invoice-close-daily", "echo closed 1842 invoices", {
+    description: "Closes the previous day's invoices and publishes totals",
+    schedule: { cron: "0 0 2 ? * MON-SAT", zone: "Asia/Shanghai", spread: "2m", except: ["finance-freeze"] },
+    params: { audience: "high_ltv_q4", batch: 50000 },
+  });
+  await p.job("default/orders-sync-erp", 'for n in 1 2 3; do echo "batch $n of 3"; done', {
+    schedule: { cron: "*/2 * * * *", zone: "Asia/Shanghai" },
+  });
+  await p.job("default/search-index-delta", "sleep 90", { schedule: { fixed_rate: "15m" } });
+  await p.job("default/push-campaign", "echo pushed", { schedule: { cron: "* * * * *" }, paused: true });
+  await p.job("risk/score-backfill", "echo", {
+    description: "Run by hand after a model change",
+    task: { handler: "score_backfill" },
+  });
+  await p.job("default/log-of-everything", logOfEverything);
+  for (let i = 0; i < 9; i++) await p.run("default/orders-sync-erp");
+  for (let i = 0; i < 3; i++) await p.run("default/payment-reconcile");
+  await p.job("default/invoice-close-daily", "echo closed 1842 invoices; echo published totals", {
+    description: "Closes the previous day's invoices and publishes totals",
+    schedule: { cron: "0 30 2 ? * MON-SAT", zone: "Asia/Shanghai", spread: "2m", except: ["finance-freeze"] },
+    params: { audience: "high_ltv_q4", batch: 50000 },
+  });
+  await p.run("default/invoice-close-daily");
+  await p.api("POST", "/jobs/default/search-index-delta/run", {});
+  const log = await p.run("default/log-of-everything");
+  const job = "/jobs/default/invoice-close-daily";
+  return [
+    { name: "overview", path: "/", ready: ".kpis .v" },
+    { name: "jobs", path: "/jobs", ready: "table.jobs tbody tr" },
+    { name: "jobs-failing", path: "/jobs?view=failing", ready: "table.jobs tbody tr" },
+    { name: "job", path: "/jobs/default/payment-reconcile", ready: ".incident" },
+    { name: "job-runs", path: "/jobs/default/orders-sync-erp/runs", ready: "table.runs tbody tr" },
+    { name: "job-schedule", path: `${job}/schedule`, ready: ".fires li" },
+    { name: "job-definition", path: `${job}/definition`, ready: ".cm-host" },
+    { name: "job-versions", path: `${job}/versions`, ready: ".cm-host.diff" },
+    { name: "job-editor", path: `${job}/edit`, ready: ".previewrail .fires li" },
+    { name: "job-new", path: "/jobs/new", ready: ".previewrail .fires li" },
+    { name: "runs", path: "/runs", ready: "table.runs tbody tr" },
+    { name: "run", path: `/runs/${log}`, ready: ".ll" },
+    { name: "schedule", path: "/schedule", ready: ".tlane" },
+    { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
+    { name: "executors", path: "/executors", ready: ".pips" },
+    { name: "calendars", path: "/calendars", ready: ".card" },
+    { name: "cluster", path: "/cluster", ready: ".shards" },
+    { name: "missing", path: "/nowhere", ready: ".empty" },
+  ];
+}
+
+/** Prints what logs are made of, and what they are not supposed to have in them. */
+const logOfEverything = String.raw`
+echo "<script>document.title = 'owned'</script>"
+printf '\033[32mgreen\033[0m and \033[1;31mbold red\033[0m\n'
+echo '{"level":"info","msg":"a line of JSON","n":42}'
+echo "see https://example.com/build/42 for more"
+head -c 1000000 /dev/zero | tr '\0' x; echo
+printf 'a\001b\377c emoji 🎛 世界\n'
+for n in $(seq 1 400); do echo "batch $n of 400 rows=50000 read=1.8s write=0.9s"; done
+echo 'upload part-00044 failed: connection reset by peer' >&2
+`;

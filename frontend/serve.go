@@ -1,0 +1,181 @@
+package frontend
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const (
+	immutable  = "public, max-age=31536000, immutable"
+	revalidate = "no-cache"
+)
+
+// asset is one file in the forms in which it can be sent.
+type asset struct {
+	contentType  string
+	cacheControl string
+	etag         string
+	identity     []byte
+	brotli       []byte // nil when the build left it out
+	gzip         []byte
+}
+
+// handler returns a handler over a build. It reads all files at once and panics when
+// one cannot be read, since they lie in the program itself.
+func handler(files fs.FS) http.Handler {
+	assets := load(files)
+	index := assets["index.html"]
+	if index == nil {
+		index = newAsset("index.html", []byte(unbuilt))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+		a := assets[name]
+		switch {
+		case a != nil:
+			a.serve(w, r)
+		case name == "assets" || strings.HasPrefix(name, "assets/"):
+			http.NotFound(w, r)
+		default:
+			index.serve(w, r)
+		}
+	})
+}
+
+func load(files fs.FS) map[string]*asset {
+	assets := map[string]*asset{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || isCompressed(name) {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		a := newAsset(name, data)
+		a.brotli = optional(files, name+".br")
+		a.gzip = optional(files, name+".gz")
+		assets[name] = a
+		return nil
+	})
+	if err != nil {
+		panic("BUG: embedded files cannot be read: " + err.Error())
+	}
+	return assets
+}
+
+func isCompressed(name string) bool {
+	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
+}
+
+func optional(files fs.FS, name string) []byte {
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func newAsset(name string, data []byte) *asset {
+	sum := sha256.Sum256(data)
+	a := &asset{
+		contentType:  typeOf(name),
+		cacheControl: revalidate,
+		etag:         base64.RawURLEncoding.EncodeToString(sum[:12]),
+		identity:     data,
+	}
+	if strings.HasPrefix(name, "assets/") {
+		a.cacheControl = immutable
+	}
+	return a
+}
+
+// typeOf names the types that a build has itself: what package mime knows depends on
+// the machine.
+func typeOf(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".woff2":
+		return "font/woff2"
+	case ".txt":
+		return "text/plain; charset=utf-8"
+	}
+	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// serve answers with the smallest form that the client takes. Each form has an ETag
+// of its own, as they differ in bytes.
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	body, encoding := a.choose(r.Header.Get("Accept-Encoding"))
+	etag := `"` + a.etag + `"`
+	h := w.Header()
+	if encoding != "" {
+		etag = `"` + a.etag + "-" + encoding + `"`
+	}
+	if a.brotli != nil || a.gzip != nil {
+		h.Set("Vary", "Accept-Encoding")
+	}
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", a.cacheControl)
+	if matches(r.Header.Get("If-None-Match"), etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+	}
+	h.Set("Content-Type", a.contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the reader is gone: nobody is left to tell
+	}
+}
+
+func (a *asset) choose(accept string) (body []byte, encoding string) {
+	switch {
+	case a.brotli != nil && accepts(accept, "br"):
+		return a.brotli, "br"
+	case a.gzip != nil && accepts(accept, "gzip"):
+		return a.gzip, "gzip"
+	}
+	return a.identity, ""
+}
+
+// accepts reports whether an Accept-Encoding header takes a coding that it names.
+func accepts(header, coding string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(name), coding) {
+			value, isWeight := strings.CutPrefix(strings.ReplaceAll(q, " ", ""), "q=")
+			return !isWeight || strings.Trim(value, "0.") != ""
+		}
+	}
+	return false
+}
+
+// matches reports whether an If-None-Match header names etag.
+func matches(header, etag string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		if candidate := strings.TrimSpace(part); candidate == "*" || strings.TrimPrefix(candidate, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}

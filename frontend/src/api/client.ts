@@ -1,0 +1,35 @@
+import createClient, { type Middleware } from "openapi-fetch";
+import { noteServerDate } from "@/lib/clock";
+import { noteAnswer } from "@/lib/connection";
+import { asProblem, ProblemError, unreachable } from "./problem";
+import type { paths } from "./schema.gen";
+
+/** Where the API is: beside the console, below the same base path. */
+export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
+
+const errors: Middleware = {
+  async onResponse({ response }) {
+    noteServerDate(response.headers.get("Date"));
+    noteAnswer(true);
+    if (!response.ok) throw new ProblemError(await asProblem(response));
+  },
+  onError({ error }) {
+    if (error instanceof DOMException && error.name === "AbortError") return undefined;
+    noteAnswer(false);
+    return new ProblemError(unreachable());
+  },
+};
+
+/** The API as its contract describes it. Whatever goes wrong is thrown as a ProblemError. */
+export const api = createClient<paths>({ baseUrl: base });
+api.use(errors);
+
+/**
+ * Returns the data of an answer that has some. What is wrong was thrown before, so an
+ * answer without data breaks the contract.
+ */
+export async function dataOf<T>(answer: Promise<{ data?: T }>): Promise<T> {
+  const { data } = await answer;
+  if (data === undefined) throw new ProblemError(unreachable());
+  return data;
+}

@@ -1,0 +1,48 @@
+import { queryOptions } from "@tanstack/react-query";
+import { every } from "@/lib/live-switch";
+import { api, base, dataOf } from "./client";
+import type { Health } from "./schema.gen";
+
+export const nodesQuery = queryOptions({
+  queryKey: ["cluster", "nodes"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/nodes", { signal })),
+  refetchInterval: every(5000),
+});
+
+export const groupsQuery = queryOptions({
+  queryKey: ["cluster", "groups"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/groups", { signal })),
+  refetchInterval: every(2000),
+});
+
+export const versionQuery = queryOptions({
+  queryKey: ["cluster", "version"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/version", { signal })),
+  refetchInterval: every(60_000),
+});
+
+/** Readiness answers 503 with a body when something is away: that is an answer, not a failure. */
+export const healthQuery = queryOptions({
+  queryKey: ["cluster", "health"],
+  queryFn: async ({ signal }): Promise<Health> => {
+    const response = await fetch(`${base}/readyz`, { signal });
+    return (await response.json()) as Health;
+  },
+  refetchInterval: every(5000),
+});
+
+export const holdQuery = queryOptions({
+  queryKey: ["cluster", "hold"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/hold", { signal })),
+  refetchInterval: every(5000),
+});
+
+export function setHold(paused: boolean, note: string) {
+  return dataOf(api.PUT("/api/v1/hold", { body: { paused, note } }));
+}
+
+export const calendarsQuery = queryOptions({
+  queryKey: ["cluster", "calendars"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/calendars", { signal })),
+  staleTime: 10_000,
+});

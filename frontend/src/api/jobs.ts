@@ -1,0 +1,147 @@
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
+import { every } from "@/lib/live-switch";
+import { api, dataOf } from "./client";
+import type { Job, JobItem, Status } from "./schema.gen";
+
+/** The two parts of a job's name. */
+export interface JobRef {
+  group: string;
+  name: string;
+}
+
+export function refOf(job: string): JobRef {
+  const slash = job.indexOf("/");
+  return { group: job.slice(0, slash), name: job.slice(slash + 1) };
+}
+
+export interface JobFilter {
+  q?: string;
+  group?: string;
+  paused?: boolean;
+  last?: Status[];
+}
+
+export const jobsKey = ["jobs"] as const;
+
+/** The jobs that match, a hundred at a time, each with a strip of runs. */
+export function jobList(filter: JobFilter) {
+  return infiniteQueryOptions({
+    queryKey: [...jobsKey, "list", filter],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs", {
+          signal,
+          params: { query: { ...filter, fires: 1, runs: 30, limit: 100, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    refetchInterval: every(3000),
+  });
+}
+
+/** How many jobs match; the cheapest page tells. */
+export function jobCount(filter: JobFilter) {
+  return queryOptions({
+    queryKey: [...jobsKey, "count", filter],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs", { signal, params: { query: { ...filter, fires: 0, runs: 0, limit: 1 } } }),
+      ).then((p) => p.total),
+    refetchInterval: every(10_000),
+  });
+}
+
+/** A few jobs by name, for the palette and for suggestions. */
+export function jobSearch(q: string, limit = 8) {
+  return queryOptions({
+    queryKey: [...jobsKey, "search", q, limit],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/jobs", { signal, params: { query: { q, fires: 1, runs: 1, limit } } })),
+    placeholderData: keepPreviousData,
+    staleTime: 5000,
+  });
+}
+
+/** A job and its ETag. */
+export interface LoadedJob {
+  item: JobItem;
+  etag: string;
+}
+
+export function jobQuery(ref: JobRef, fires = 12, runs = 72) {
+  return queryOptions({
+    queryKey: [...jobsKey, "one", ref.group, ref.name, fires, runs],
+    queryFn: async ({ signal }): Promise<LoadedJob> => {
+      const item = await dataOf(
+        api.GET("/api/v1/jobs/{group}/{name}", { signal, params: { path: ref, query: { fires, runs } } }),
+      );
+      return { item, etag: `"${item.revision}"` };
+    },
+    refetchInterval: every(2000),
+  });
+}
+
+export function versionsQuery(ref: JobRef) {
+  return queryOptions({
+    queryKey: [...jobsKey, "versions", ref.group, ref.name],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/jobs/{group}/{name}/versions", { signal, params: { path: ref } })),
+  });
+}
+
+export function jobPreview(ref: JobRef, n: number, from?: string) {
+  return queryOptions({
+    queryKey: [...jobsKey, "preview", ref.group, ref.name, n, from],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs/{group}/{name}/preview", { signal, params: { path: ref, query: { n, from } } }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function pauseJob(ref: JobRef, paused: boolean, note: string) {
+  const path = `/api/v1/jobs/{group}/{name}/${paused ? "pause" : "resume"}` as const;
+  return dataOf(api.POST(path, { params: { path: ref }, body: { note } }));
+}
+
+export function runJob(ref: JobRef, params?: unknown) {
+  const body = params === undefined ? { cause: "manual" as const } : { cause: "manual" as const, params };
+  return dataOf(api.POST("/api/v1/jobs/{group}/{name}/run", { params: { path: ref }, body }));
+}
+
+export async function deleteJob(ref: JobRef): Promise<void> {
+  await api.DELETE("/api/v1/jobs/{group}/{name}", { params: { path: ref } });
+}
+
+export interface SaveOptions {
+  /** The ETag that the job must still have; undefined for a job that must not exist. */
+  etag: string | undefined;
+  note?: string;
+  dryRun?: boolean;
+}
+
+export function saveJob(job: Job, { etag, note, dryRun }: SaveOptions) {
+  return dataOf(
+    api.PUT("/api/v1/jobs/{group}/{name}", {
+      params: {
+        path: refOf(job.job),
+        query: { note: note || undefined, dry_run: dryRun },
+        header: etag ? { "If-Match": etag } : { "If-None-Match": "*" },
+      },
+      body: job,
+    }),
+  );
+}
+
+/** After a change: what is on the screen is asked for again. */
+export function refreshJobs(client: QueryClient) {
+  return client.invalidateQueries({ queryKey: jobsKey });
+}

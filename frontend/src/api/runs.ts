@@ -1,0 +1,103 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { every } from "@/lib/live-switch";
+import { isLiving } from "@/lib/status";
+import { api, base, dataOf } from "./client";
+import { ProblemError, unreachable } from "./problem";
+import type { Cause, LogPage, Status } from "./schema.gen";
+
+export interface RunFilter {
+  job?: string[];
+  group?: string;
+  status?: Status[];
+  cause?: Cause[];
+  instance?: string;
+  version?: number;
+  /** Fire times, ISO. */
+  from?: string;
+  to?: string;
+}
+
+export const runsKey = ["runs"] as const;
+
+export function runList(filter: RunFilter, limit = 100) {
+  return infiniteQueryOptions({
+    queryKey: [...runsKey, "list", filter, limit],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(api.GET("/api/v1/runs", { signal, params: { query: { ...filter, limit, cursor: pageParam } } })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The newest runs that match, kept up to date. */
+export function latestRuns(filter: RunFilter, limit: number, ms = 2000) {
+  return queryOptions({
+    queryKey: [...runsKey, "latest", filter, limit],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/runs", { signal, params: { query: { ...filter, limit } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(ms),
+  });
+}
+
+/** Fires by their fate, over a range in equal parts. */
+export function runCounts(filter: RunFilter & { from: string; to: string }, parts: number, ms = 5000) {
+  return queryOptions({
+    queryKey: [...runsKey, "counts", filter, parts],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/runs/counts", { signal, params: { query: { ...filter, parts } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(ms),
+  });
+}
+
+export function runQuery(runId: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "one", runId],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/runs/{run_id}", { signal, params: { path: { run_id: runId } } })),
+    // A new run reaches the history within a second or so: until then it is asked for again.
+    retry: (failures, error) => failures < 10 && "problem" in error,
+    retryDelay: 700,
+    refetchInterval: (query) => {
+      const run = query.state.data;
+      return run && !isLiving(run.status) ? false : every(1000)();
+    },
+  });
+}
+
+export function cancelRun(runId: string, job: string, reason: string) {
+  return dataOf(
+    api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: runId } }, body: { job, reason } }),
+  );
+}
+
+/** A page of log lines: from a line on, those before a line, or the last ones. */
+export async function logLines(
+  runId: string,
+  attempt: number,
+  where: { from: number } | { before: number } | "end",
+  limit: number,
+): Promise<LogPage> {
+  const range =
+    where === "end"
+      ? { tail: true }
+      : "before" in where
+        ? { tail: true, to_seq: where.before - 1 }
+        : { from_seq: where.from };
+  const page = await dataOf(
+    api.GET("/api/v1/runs/{run_id}/logs", {
+      headers: { Accept: "application/json" },
+      params: { path: { run_id: runId }, query: { attempt, limit, ...range } },
+    }),
+  );
+  // The route has a form in plain text too, which was not asked for.
+  if (typeof page === "string") throw new ProblemError(unreachable());
+  return page;
+}
+
+/** Where the live tail of an attempt is. */
+export function tailUrl(runId: string, attempt: number, job: string): string {
+  return `${base}/api/v1/runs/${runId}/logs/tail?${new URLSearchParams({ attempt: String(attempt), job })}`;
+}

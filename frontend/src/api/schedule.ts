@@ -1,0 +1,45 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { every } from "@/lib/live-switch";
+import { api, dataOf } from "./client";
+import type { Schedule } from "./schema.gen";
+
+/** The next fires of a schedule that is not saved. A schedule that is wrong fails with its fields. */
+export function schedulePreview(schedule: Schedule, job: string | undefined, n: number) {
+  return queryOptions({
+    queryKey: ["schedule", "preview", schedule, job, n],
+    queryFn: ({ signal }) => dataOf(api.POST("/api/v1/preview", { signal, body: { schedule, job, n } })),
+    placeholderData: keepPreviousData,
+    retry: false,
+    staleTime: 10_000,
+  });
+}
+
+export interface FireRange {
+  from?: string;
+  to: string;
+  group?: string;
+  q?: string;
+}
+
+/** What will fire in a range, job by job. key keeps answers apart whose ranges move with the clock. */
+export function firesQuery(range: FireRange, perJob: number, key: string) {
+  return queryOptions({
+    queryKey: ["schedule", "fires", key, range.group, range.q, perJob],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/fires", { signal, params: { query: { ...range, per_job: perJob, limit: 500 } } }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(5000),
+  });
+}
+
+export function fireCounts(range: { from?: string; to: string; group?: string }, parts: number, key: string) {
+  return queryOptions({
+    queryKey: ["schedule", "counts", key, range.group, parts],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(15_000),
+  });
+}

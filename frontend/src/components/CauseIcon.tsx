@@ -1,0 +1,34 @@
+import {
+  CalendarX2,
+  Clock,
+  Hand,
+  History,
+  type LucideIcon,
+  RotateCcw,
+  Webhook,
+  Workflow,
+} from "lucide-react";
+import type { Cause } from "@/api/schema.gen";
+import { useT } from "@/i18n";
+
+const icons: Record<Cause, LucideIcon> = {
+  schedule: Clock,
+  misfire: CalendarX2,
+  backfill: History,
+  manual: Hand,
+  api: Webhook,
+  parent: Workflow,
+  retry: RotateCcw,
+};
+
+/** Why there was a run, or who asked for it. */
+export function CauseMark({ cause, by }: { cause: Cause; by?: string }) {
+  const t = useT();
+  const Icon = icons[cause];
+  return (
+    <span className="row g2 sec" title={by ? `${t.cause[cause]}, ${t.runs.by(by)}` : undefined}>
+      <Icon size={14} aria-hidden className="mut" />
+      <span className="trunc">{by && cause !== "schedule" ? by : t.cause[cause]}</span>
+    </span>
+  );
+}

@@ -1,0 +1,38 @@
+import { lazy, Suspense } from "react";
+
+const CodeMirror = lazy(() => import("./code/CodeMirror"));
+const DiffView = lazy(() => import("./code/DiffView"));
+
+export type Language = "json" | "yaml" | "shell" | "text";
+
+export interface CodeEditorProps {
+  label: string;
+  language: Language;
+  value: string;
+  /** Without it the text can only be read. */
+  onChange?(value: string): void;
+  /** The least height, in lines. */
+  rows?: number;
+  /** A line that is wrong, counted from 1. */
+  badLine?: number;
+}
+
+/** A code editor, whose parts are only loaded where one is shown. */
+export function CodeEditor(props: CodeEditorProps) {
+  return (
+    <Suspense
+      fallback={<div className="cm-host loading" style={{ minHeight: (props.rows ?? 6) * 20 + 16 }} />}
+    >
+      <CodeMirror {...props} />
+    </Suspense>
+  );
+}
+
+/** Two texts side by side, with what differs marked. */
+export function Diff(props: { label: string; before: string; after: string; language: Language }) {
+  return (
+    <Suspense fallback={<div className="cm-host loading" />}>
+      <DiffView {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,59 @@
+import * as Radix from "@radix-ui/react-dialog";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { useT } from "@/i18n";
+import { IconButton } from "./Button";
+
+/** The first field, else the dialog itself: not the button that closes it. */
+function focusFirst(e: Event): void {
+  const dialog = e.currentTarget;
+  if (!(dialog instanceof HTMLElement)) return;
+  e.preventDefault();
+  (dialog.querySelector<HTMLElement>(".body input, .body textarea, .body select") ?? dialog).focus();
+}
+
+interface DialogProps {
+  title: string;
+  open: boolean;
+  onClose(): void;
+  wide?: boolean;
+  children: ReactNode;
+  footer?: ReactNode;
+  hint?: ReactNode;
+}
+
+/**
+ * A dialog that keeps the focus while it is open and gives it back. Its scrim is our
+ * own: Radix's overlay writes a style element, which the content security policy forbids.
+ */
+export function Dialog({ title, open, onClose, wide, children, footer, hint }: DialogProps) {
+  const t = useT();
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <div className="scrim" />
+        <Radix.Content
+          className={`dialog${wide ? " wide" : ""}`}
+          onOpenAutoFocus={focusFirst}
+          {...(hint ? {} : { "aria-describedby": undefined })}
+        >
+          <header>
+            <Radix.Title asChild>
+              <h2>{title}</h2>
+            </Radix.Title>
+            <IconButton icon={X} label={t.act.close} onClick={onClose} />
+          </header>
+          <div className="body">
+            {hint && (
+              <Radix.Description asChild>
+                <div className="sec hint-text">{hint}</div>
+              </Radix.Description>
+            )}
+            {children}
+          </div>
+          {footer && <footer>{footer}</footer>}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

@@ -1,0 +1,49 @@
+import { Boxes, type LucideIcon, SquareCode, SquareTerminal, Webhook } from "lucide-react";
+import type { Task } from "@/api/schema.gen";
+
+export type TaskKind = "handler" | "shell" | "command" | "other";
+
+/** What kind of task it is. A kind that this console does not know yet is "other". */
+export function taskKind(task: Task): TaskKind {
+  if (task.handler) return "handler";
+  if (task.shell) return "shell";
+  return task.command?.length ? "command" : "other";
+}
+
+const icons: Record<TaskKind, LucideIcon> = {
+  handler: Boxes,
+  shell: SquareTerminal,
+  command: SquareCode,
+  other: Webhook,
+};
+
+export function TaskIcon({ task, big }: { task: Task; big?: boolean }) {
+  const Icon = icons[taskKind(task)];
+  return (
+    <span className={`ico task${big ? " big" : ""}`}>
+      <Icon size={big ? 18 : 14} aria-hidden />
+    </span>
+  );
+}
+
+const colours = [
+  "#7a5af0",
+  "#0d8f8a",
+  "#2f6fde",
+  "#c23a87",
+  "#7d8f1f",
+  "#c98a12",
+  "#667080",
+  "#a8552f",
+  "#3d8b4f",
+  "#8a4fb5",
+  "#1f7fa8",
+  "#b0506a",
+];
+
+/** A group's own colour, by its name: it tells groups apart and means nothing else. */
+export function GroupDot({ group }: { group: string }) {
+  let hash = 0;
+  for (const c of group) hash = (hash * 31 + (c.codePointAt(0) ?? 0)) >>> 0;
+  return <i className="dot" style={{ background: colours[hash % colours.length] }} aria-hidden />;
+}

@@ -1,0 +1,68 @@
+import { CircleCheck, CircleX, X } from "lucide-react";
+import { useSyncExternalStore } from "react";
+import { useT } from "@/i18n";
+import { IconButton } from "./Button";
+
+export interface Toast {
+  text: string;
+  bad?: boolean;
+  detail?: string;
+  action?: { label: string; run(): void };
+}
+
+let toasts: (Toast & { id: number })[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+const emit = () => {
+  for (const listener of listeners) listener();
+};
+
+/** Says what became of something. Good news goes by itself after a while; bad news stays until it is dismissed. */
+export function toast(next: Toast): void {
+  const id = ++lastId;
+  toasts = [...toasts, { ...next, id }].slice(-3);
+  emit();
+  if (!next.bad) setTimeout(() => dismiss(id), next.action ? 8000 : 6000);
+}
+
+function dismiss(id: number): void {
+  toasts = toasts.filter((x) => x.id !== id);
+  emit();
+}
+
+export function Toasts() {
+  const t = useT();
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => toasts,
+  );
+  return (
+    <section className="toasts" aria-live="polite" aria-label={t.act.more}>
+      {shown.map((x) => (
+        <div key={x.id} className={`toast${x.bad ? " bad" : ""}`}>
+          {x.bad ? <CircleX size={16} aria-hidden /> : <CircleCheck size={16} aria-hidden />}
+          <div className="grow">
+            <div>{x.text}</div>
+            {x.detail && <div className="detail">{x.detail}</div>}
+          </div>
+          {x.action && (
+            <button
+              type="button"
+              className="act"
+              onClick={() => {
+                x.action?.run();
+                dismiss(x.id);
+              }}
+            >
+              {x.action.label}
+            </button>
+          )}
+          <IconButton icon={X} size={14} label={t.act.close} onClick={() => dismiss(x.id)} />
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { en } from "@/i18n/en";
+import { zh } from "@/i18n/zh";
+import { formatDuration, parseDuration } from "./duration";
+import { instantToWall, makeFormat, relative, wallToInstant } from "./format";
+import { scheduleInWords } from "./words";
+
+it("durations have at most two units", () => {
+  const said = [0, 38, 999, 6200, 9960, 52_000, 59_600, 252_000, 3_599_800, 5_520_000, 273_600_000].map(
+    formatDuration,
+  );
+  expect(said).toEqual([
+    "0 ms",
+    "38 ms",
+    "999 ms",
+    "6.2 s",
+    "10 s",
+    "52 s",
+    "1m",
+    "4m 12s",
+    "1h",
+    "1h 32m",
+    "3d 4h",
+  ]);
+});
+
+it("durations are read as documents write them", () => {
+  expect(parseDuration("1h30m")).toBe(5_400_000);
+  expect(parseDuration("90s")).toBe(90_000);
+  expect(parseDuration("7d")).toBe(604_800_000);
+  for (const bad of ["", "5", "5 minutes", "-1s"]) expect(parseDuration(bad)).toBeUndefined();
+});
+
+describe("a wall clock", () => {
+  it("is an instant of its zone, on both sides of a clock change", () => {
+    expect(new Date(wallToInstant("2026-11-23T02:00", "Asia/Shanghai")).toISOString()).toBe(
+      "2026-11-22T18:00:00.000Z",
+    );
+    expect(new Date(wallToInstant("2026-03-08T01:30", "America/New_York")).toISOString()).toBe(
+      "2026-03-08T06:30:00.000Z",
+    );
+    expect(new Date(wallToInstant("2026-03-08T03:30", "America/New_York")).toISOString()).toBe(
+      "2026-03-08T07:30:00.000Z",
+    );
+  });
+
+  it("is told from an instant", () => {
+    expect(instantToWall("2026-11-22T18:00:00Z", "Asia/Shanghai")).toBe("2026-11-23T02:00");
+    expect(instantToWall("2026-01-05T00:00:00Z", "UTC")).toBe("2026-01-05T00:00");
+  });
+});
+
+it("instants are said in the language and the zone of the reader", () => {
+  expect(makeFormat("en", "Asia/Shanghai").full("2026-11-22T18:00:00Z")).toBe(
+    "Mon, 23 Nov 2026, 02:00:00 GMT+8",
+  );
+  expect(makeFormat("zh", "UTC").day("2026-11-22T18:00:00Z")).toContain("11月22日");
+  expect(relative(1_000_000, 1_300_000, en)).toBe("5 min ago");
+  expect(relative(1_300_000, 1_000_000, zh)).toBe("5 分钟后");
+});
+
+describe("schedules in words", () => {
+  const words = (cron: string) => [scheduleInWords({ cron }, en, "en"), scheduleInWords({ cron }, zh, "zh")];
+  it("are short where people say it shortly", () => {
+    expect(words("*/5 * * * *")).toEqual(["Every 5 minutes", "每 5 分钟"]);
+    expect(words("30 9 * * 1-5")).toEqual(["Weekdays at 09:30", "工作日 09:30"]);
+    expect(words("0 0 2 ? * MON-SAT")).toEqual(["Mon to Sat at 02:00", "每周一至周六 02:00"]);
+    expect(words("0 0 2 ? * FRI#3")).toEqual([
+      "On the third Friday of the month at 02:00",
+      "每月第 3 个星期五 02:00",
+    ]);
+  });
+  it("are found for what the sentence cannot say", () => {
+    expect(words("0 15 10 ? * 6L 2026-2027")).toEqual([
+      "At 10:15, on the last Friday of the month, 2026 through 2027",
+      expect.stringContaining("2026"),
+    ]);
+  });
+  it("are the expression itself where there are none", () => {
+    expect(words("H 2 * * *")).toEqual(["H 2 * * *", "H 2 * * *"]);
+  });
+  it("say intervals", () => {
+    expect(scheduleInWords({ fixed_rate: "90s" }, en, "en")).toBe("Every 1m 30s");
+    expect(scheduleInWords({ fixed_delay: "30s" }, en, "en")).toBe("30 s after each end");
+    expect(scheduleInWords({}, en, "en")).toBe("Manual");
+  });
+});

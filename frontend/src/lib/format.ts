@@ -1,0 +1,155 @@
+import { type Lang, preferred, tags, useT } from "@/i18n";
+import type { Messages } from "@/i18n/en";
+import { usePrefs } from "./prefs";
+
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+type Instant = string | number | Date;
+
+/** Writes instants in one language and zone. */
+export interface Format {
+  lang: Lang;
+  zone: string;
+  /** 14:32:08 */
+  time(at: Instant): string;
+  /** 14:32 */
+  minute(at: Instant): string;
+  /** 14:32:08.123 */
+  millis(at: Instant): string;
+  /** Mon 23 Nov */
+  day(at: Instant): string;
+  /** 14:32:08 today, else 23 Nov 14:32 */
+  short(at: Instant, now: number): string;
+  /** Mon 23 Nov 2026, 14:32:08 GMT+8 */
+  full(at: Instant): string;
+  number(n: number): string;
+  percent(share: number): string;
+  /** The same in another zone. */
+  in(zone: string): Format;
+}
+
+const cache = new Map<string, Intl.DateTimeFormat>();
+
+function formatter(
+  lang: Lang,
+  zone: string,
+  name: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const key = `${lang} ${zone} ${name}`;
+  let f = cache.get(key);
+  if (!f) {
+    f = new Intl.DateTimeFormat(tags[lang], { hourCycle: "h23", timeZone: zone, ...options });
+    cache.set(key, f);
+  }
+  return f;
+}
+
+const hms: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const dayParts: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric", month: "short" };
+
+export function makeFormat(lang: Lang, zone: string): Format {
+  const f = (name: string, options: Intl.DateTimeFormatOptions) => (at: Instant) =>
+    formatter(lang, zone, name, options).format(new Date(at));
+  const day = f("day", dayParts);
+  const date = f("date", { year: "numeric", month: "2-digit", day: "2-digit" });
+  const time = f("time", hms);
+  const minute = f("minute", { hour: "2-digit", minute: "2-digit" });
+  const monthDay = f("monthDay", { day: "numeric", month: "short" });
+  return {
+    lang,
+    zone,
+    time,
+    minute,
+    millis: f("millis", { ...hms, fractionalSecondDigits: 3 }),
+    day,
+    short: (at, now) => (date(at) === date(now) ? time(at) : `${monthDay(at)} ${minute(at)}`),
+    full: f("full", { ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
+    number: (n) => n.toLocaleString(tags[lang]),
+    percent: (share) => `${(share * 100).toFixed(share > 0.999 && share < 1 ? 2 : 1)}%`,
+    in: (other) => makeFormat(lang, other),
+  };
+}
+
+/** Whether a browser knows the zone. */
+export function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The zone's distance from UTC at an instant, such as UTC+8. */
+export function offsetName(zone: string, at: number): string {
+  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "shortOffset" }).formatToParts(
+    at,
+  );
+  const name = parts.find((p) => p.type === "timeZoneName")?.value ?? "UTC";
+  return name.replace("GMT", "UTC");
+}
+
+/** The zone's distance from UTC at an instant, in minutes. */
+export function offsetMinutes(zone: string, at: number): number {
+  const [, sign, h = "0", m = "0"] = /([+-])(\d+)(?::(\d+))?/.exec(offsetName(zone, at)) ?? [];
+  return (sign === "-" ? -1 : 1) * (Number(h) * 60 + Number(m));
+}
+
+/** The instant at which a wall clock of the zone shows the given time ("2026-11-23T02:00"), in ms. */
+export function wallToInstant(wall: string, zone: string): number {
+  const asUTC = Date.parse(`${wall.length === 16 ? `${wall}:00` : wall}Z`);
+  // The offset depends on the instant that is looked for; two rounds find it but in a gap, where either will do.
+  let at = asUTC - offsetMinutes(zone, asUTC) * 60_000;
+  at = asUTC - offsetMinutes(zone, at) * 60_000;
+  return at;
+}
+
+/** What a wall clock of the zone shows at an instant, as a datetime-local field has it. */
+export function instantToWall(at: Instant, zone: string): string {
+  const parts = Object.fromEntries(
+    new Intl.DateTimeFormat("en-GB", {
+      timeZone: zone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+    })
+      .formatToParts(new Date(at))
+      .map((p) => [p.type, p.value]),
+  );
+  return `${parts.year}-${parts.month}-${parts.day}T${parts.hour}:${parts.minute}`;
+}
+
+/** How far away an instant is, in one unit: 52 s, 5 min, 3 h, 4 d. */
+export function distance(ms: number, t: Messages): string {
+  const s = Math.abs(ms) / 1000;
+  if (s < 59.5) return t.time.seconds(Math.round(s));
+  if (s < 3570) return t.time.minutes(Math.round(s / 60));
+  if (s < 36 * 3600) return t.time.hours(Math.round(s / 3600));
+  return t.time.days(Math.round(s / 86400));
+}
+
+/** Says when an instant is from now: "in 3 min", "5 min ago". */
+export function relative(at: Instant, now: number, t: Messages): string {
+  const ms = new Date(at).getTime() - now;
+  if (Math.abs(ms) < 1000) return t.time.justNow;
+  return ms > 0 ? t.time.in(distance(ms, t)) : t.time.ago(distance(ms, t));
+}
+
+export function useLang(): Lang {
+  return usePrefs().lang ?? preferred(navigator.languages);
+}
+
+/** How this person wants instants and numbers written. */
+export function useFormat(): Format {
+  const { zone } = usePrefs();
+  return makeFormat(useLang(), zone === "local" || !isZone(zone) ? localZone : zone);
+}
+
+/** Texts and formats together, as most components need both. */
+export function useWords(): { t: Messages; f: Format } {
+  return { t: useT(), f: useFormat() };
+}

@@ -1,0 +1,55 @@
+import type { Run } from "@/api/schema.gen";
+import { durationOf, isFailure } from "./status";
+
+/** A bar of a lane, in pixels from the left of the plot. */
+export interface LaneBar {
+  x: number;
+  width: number;
+  /** The run, of a bar that is one. */
+  run: Run | undefined;
+  /** How many runs or fires the bar stands for. */
+  n: number;
+  /** One of them failed. */
+  bad: boolean;
+}
+
+/** A bar narrower than this cannot be told from its neighbour, or hit. */
+const narrow = 4;
+const gap = 1;
+
+/** Lays out the runs of one job. Bars that would be too narrow to tell apart become one, which shows a failure if one is in it. */
+export function runBars(runs: Run[], now: number, x: (at: number) => number): LaneBar[] {
+  const bars: LaneBar[] = [];
+  for (const run of [...runs].sort((a, b) => a.fire_time.localeCompare(b.fire_time))) {
+    const from = Date.parse(run.started_at ?? run.fire_time);
+    const left = x(from);
+    const width = Math.max(narrow, x(from + (durationOf(run, now) ?? 0)) - left);
+    const last = bars.at(-1);
+    if (last && left < last.x + last.width + gap && width <= narrow * 2 && last.width <= narrow * 12) {
+      last.width = Math.max(last.width, left + width - last.x);
+      last.n += run.count;
+      last.bad ||= isFailure(run.status);
+      // The bar opens its first failure, else its newest run.
+      if (!last.run || !isFailure(last.run.status)) last.run = run;
+    } else {
+      bars.push({ x: left, width, run, n: run.count, bad: isFailure(run.status) });
+    }
+  }
+  return bars;
+}
+
+/** Lays out planned fires, each as long as a run usually takes. Those too close to tell apart become one. */
+export function fireBars(fires: string[], usual: number, x: (at: number) => number): LaneBar[] {
+  const bars: LaneBar[] = [];
+  for (const fire of fires) {
+    const at = Date.parse(fire);
+    const left = x(at);
+    const width = Math.max(narrow, x(at + usual) - left);
+    const last = bars.at(-1);
+    if (last && left < last.x + last.width + gap) {
+      last.width = Math.max(last.width, left + width - last.x);
+      last.n++;
+    } else bars.push({ x: left, width, run: undefined, n: 1, bad: false });
+  }
+  return bars;
+}

@@ -1,0 +1,72 @@
+import { useSyncExternalStore } from "react";
+import type { Lang } from "@/i18n";
+
+export type Theme = "light" | "dark" | "system";
+
+/** What a person chose for this browser. Nothing here is secret. */
+export interface Prefs {
+  theme: Theme;
+  lang: Lang | undefined;
+  /** An IANA zone, or "local" for the browser's own. */
+  zone: string;
+  letters: boolean;
+}
+
+const key = "carillon.prefs";
+const defaults: Prefs = { theme: "system", lang: undefined, zone: "local", letters: true };
+const listeners = new Set<() => void>();
+let current = read();
+
+function read(): Prefs {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
+    return { ...defaults, ...(typeof stored === "object" ? stored : {}) };
+  } catch {
+    return defaults; // storage is closed to us, or somebody else's
+  }
+}
+
+export function getPrefs(): Prefs {
+  return current;
+}
+
+export function setPrefs(change: Partial<Prefs>): void {
+  current = { ...current, ...change };
+  try {
+    localStorage.setItem(key, JSON.stringify(current));
+  } catch {
+    // It holds for this page, then.
+  }
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function usePrefs(): Prefs {
+  return useSyncExternalStore(subscribe, getPrefs);
+}
+
+const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+/** Puts the chosen theme on the page, and keeps it there when the system changes its own. */
+export function applyTheme(): () => void {
+  const apply = () => {
+    const dark = current.theme === "dark" || (current.theme === "system" && systemDark.matches);
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+  };
+  apply();
+  systemDark.addEventListener("change", apply);
+  const off = subscribe(apply);
+  return () => {
+    systemDark.removeEventListener("change", apply);
+    off();
+  };
+}
+
+/** Whether the page is dark now. */
+export function isDark(): boolean {
+  return document.documentElement.dataset.theme === "dark";
+}

@@ -1,0 +1,53 @@
+import type { StatusCounts } from "@/api/schema.gen";
+import { failures, living } from "./status";
+
+const hour = 3600e3;
+
+/** How long the ranges of time are that one can choose, in ms. */
+export const spans = {
+  "1h": hour,
+  "6h": 6 * hour,
+  "24h": 24 * hour,
+  "7d": 7 * 24 * hour,
+  "30d": 30 * 24 * hour,
+};
+
+/** The end of a range that ends now: on a whole part, so that parts do not move with each request. */
+export function alignedEnd(now: number, part: number): number {
+  return Math.ceil(now / part) * part;
+}
+
+export interface Totals {
+  ok: number;
+  bad: number;
+  /** Skipped, missed, cancelled. */
+  other: number;
+  /** Not ended yet. */
+  living: number;
+  absent: number;
+}
+
+export function totalsOf(counts: StatusCounts): Totals {
+  const sum = (statuses: string[]) => statuses.reduce((n, s) => n + (counts[s] ?? 0), 0);
+  return {
+    ok: counts.succeeded ?? 0,
+    bad: sum(failures),
+    other: sum(["skipped", "missed", "cancelled"]),
+    living: sum(living),
+    absent: sum(["skipped", "missed"]),
+  };
+}
+
+export function addTotals(all: Totals[]): Totals {
+  const zero: Totals = { ok: 0, bad: 0, other: 0, living: 0, absent: 0 };
+  return all.reduce(
+    (a, b) => ({
+      ok: a.ok + b.ok,
+      bad: a.bad + b.bad,
+      other: a.other + b.other,
+      living: a.living + b.living,
+      absent: a.absent + b.absent,
+    }),
+    zero,
+  );
+}

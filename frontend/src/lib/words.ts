@@ -1,0 +1,57 @@
+import cronstrue from "cronstrue";
+import type { Schedule } from "@/api/schema.gen";
+import type { Lang } from "@/i18n";
+import type { Messages } from "@/i18n/en";
+import { cronToSentence } from "./cron";
+import { formatDuration, parseDuration } from "./duration";
+
+export type Kind = "cron" | "fixed_rate" | "fixed_delay" | "once" | "manual";
+
+export function kindOf(s: Schedule | undefined): Kind {
+  if (s?.cron) return "cron";
+  if (s?.fixed_rate) return "fixed_rate";
+  if (s?.fixed_delay) return "fixed_delay";
+  return s?.once ? "once" : "manual";
+}
+
+/** The expression as it was typed, for the line below the words; undefined where there is none. */
+export function expressionOf(s: Schedule | undefined): string | undefined {
+  return s?.cron ?? s?.once ?? undefined;
+}
+
+const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
+
+/** Says a schedule in words. It is an aid to reading: the fires that the server gives are the truth. */
+export function scheduleInWords(s: Schedule | undefined, t: Messages, lang: Lang): string {
+  switch (kindOf(s)) {
+    case "fixed_rate":
+      return t.schedule.every(nice(s?.fixed_rate ?? ""));
+    case "fixed_delay":
+      return t.schedule.after(nice(s?.fixed_delay ?? ""));
+    case "once":
+      return t.schedule.once;
+    case "manual":
+      return t.schedule.manual;
+    case "cron":
+      return cronInWords(s?.cron ?? "", t, lang);
+  }
+}
+
+/** Says an expression in words; its own text where no words are known for it. */
+export function cronInWords(expression: string, t: Messages, lang: Lang): string {
+  const every = /^@every\s+(\S+)$/.exec(expression.trim())?.[1];
+  if (every) return t.schedule.every(nice(every));
+  const sentence = cronToSentence(expression);
+  if (sentence) return t.schedule.sentence(sentence);
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length < 5 || /H/.test(expression.replace(/THU|[A-Z]{3}/g, ""))) return expression;
+  try {
+    return cronstrue.toString(expression, {
+      locale: lang === "zh" ? "zh_CN" : "en",
+      use24HourTimeFormat: true,
+      dayOfWeekStartIndexZero: fields.length === 5,
+    });
+  } catch {
+    return expression;
+  }
+}

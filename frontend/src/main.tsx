@@ -1,0 +1,61 @@
+import "./styles/index.css";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { problemOf } from "./api/problem";
+import { loadMessages, MessagesContext, tags } from "./i18n";
+import { en } from "./i18n/en";
+import { useLang } from "./lib/format";
+import { applyTheme } from "./lib/prefs";
+import { makeRouter } from "./router";
+
+/** What may pass by itself is asked for again; what is wrong stays wrong. */
+const passes = new Set(["unreachable", "unavailable", "internal"]);
+
+const client = new QueryClient({
+  queryCache: new QueryCache(),
+  mutationCache: new MutationCache(),
+  defaultOptions: {
+    queries: {
+      staleTime: 1000,
+      retry: (failures, error) => failures < 2 && passes.has(problemOf(error).code),
+      retryDelay: (failures) => Math.min(500 * 2 ** failures, 4000),
+    },
+  },
+});
+const router = makeRouter(client);
+
+function App() {
+  const lang = useLang();
+  const [messages, setMessages] = useState(lang === "en" ? en : undefined);
+  useEffect(() => {
+    let current = true;
+    void loadMessages(lang).then((m) => {
+      if (!current) return;
+      document.documentElement.lang = tags[lang];
+      setMessages(m);
+    });
+    return () => {
+      current = false;
+    };
+  }, [lang]);
+  useEffect(applyTheme, []);
+  if (!messages) return null;
+  return (
+    <MessagesContext value={messages}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MessagesContext>
+  );
+}
+
+const root = document.getElementById("app");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { calendarsQuery } from "@/api/cluster";
+import type { Schedule } from "@/api/schema.gen";
+import { FilterChip } from "@/components/FilterChip";
+import { Segments } from "@/components/Segments";
+import { useT } from "@/i18n";
+import { instantToWall, isZone, localZone, wallToInstant } from "@/lib/format";
+import { type Kind, kindOf } from "@/lib/words";
+import { CronField } from "./CronField";
+import { Section, type SectionProps, TextField, without } from "./fields";
+
+const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];
+
+export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
+  const t = useT();
+  const calendars = useQuery(calendarsQuery).data?.items.map((c) => c.definition.calendar) ?? [];
+  const zonesId = useId();
+  const s: Schedule = doc.schedule ?? {};
+  const kind = kindOf(s);
+  const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
+  const set = (change: Partial<Schedule>) => onChange({ ...doc, schedule: without({ ...s, ...change }) });
+  const err = (field: string) => errors.get(`schedule.${field}`);
+  const toKind = (next: Kind) => {
+    const { cron: _c, fixed_rate: _r, fixed_delay: _d, once: _o, ...rest } = s;
+    const fresh: Record<Kind, Partial<Schedule>> = {
+      cron: { cron: "0 3 * * *" },
+      fixed_rate: { fixed_rate: "5m" },
+      fixed_delay: { fixed_delay: "5m" },
+      once: { once: new Date(Math.ceil(Date.now() / 3600e3 + 1) * 3600e3).toISOString() },
+      manual: {},
+    };
+    onChange({ ...doc, schedule: without({ ...rest, ...fresh[next] }) });
+  };
+  const instant = (field: "once" | "from" | "until") => (wall: string) =>
+    set({ [field]: wall === "" ? undefined : new Date(wallToInstant(wall, zone)).toISOString() });
+  const wall = (at: string | undefined) => (at ? instantToWall(at, zone) : "");
+  return (
+    <Section title={t.editor.schedule} hint={t.editor.scheduleHint}>
+      <Segments
+        label={t.editor.schedule}
+        value={kind}
+        options={kinds.map((k) => ({ value: k, label: t.editor.kinds[k] }))}
+        onChange={toKind}
+      />
+      {kind === "cron" && (
+        <CronField value={s.cron ?? ""} onChange={(cron) => set({ cron })} error={err("cron")} />
+      )}
+      {kind === "fixed_rate" && (
+        <TextField
+          label={t.editor.interval}
+          mono
+          value={s.fixed_rate ?? ""}
+          hint={t.editor.intervalHint}
+          error={err("fixed_rate")}
+          onChange={(v) => onChange({ ...doc, schedule: { ...s, fixed_rate: v } })}
+        />
+      )}
+      {kind === "fixed_delay" && (
+        <TextField
+          label={t.editor.afterFinish}
+          mono
+          value={s.fixed_delay ?? ""}
+          hint={t.editor.afterHint}
+          error={err("fixed_delay")}
+          onChange={(v) => onChange({ ...doc, schedule: { ...s, fixed_delay: v } })}
+        />
+      )}
+      {kind === "once" && (
+        <TextField
+          label={t.editor.onceAt}
+          type="datetime-local"
+          value={wall(s.once)}
+          error={err("once")}
+          onChange={instant("once")}
+        />
+      )}
+      {kind === "manual" && <p className="sec">{t.editor.manualHint}</p>}
+      {kind !== "manual" && (
+        <>
+          <div className="three">
+            <TextField
+              label={t.editor.zone}
+              value={s.zone ?? ""}
+              placeholder="UTC"
+              list={zonesId}
+              error={err("zone")}
+              onChange={(v) => set({ zone: v })}
+            />
+            <TextField
+              label={t.editor.spread}
+              mono
+              value={s.spread ?? ""}
+              placeholder="0s"
+              hint={t.editor.spreadHint}
+              error={err("spread")}
+              onChange={(v) => set({ spread: v })}
+            />
+            <div className="f">
+              <span className="lab">{t.editor.skipDates}</span>
+              {calendars.length === 0 ? (
+                <span className="mut pad-y">{t.editor.noCalendar}</span>
+              ) : (
+                <FilterChip
+                  name={t.nav.calendars}
+                  multiple
+                  options={calendars.map((c) => ({ value: c, label: c }))}
+                  chosen={s.except ?? []}
+                  onChange={(except) => set({ except })}
+                />
+              )}
+            </div>
+          </div>
+          <div className="two">
+            <TextField
+              label={t.editor.activeFrom}
+              type="datetime-local"
+              value={wall(s.from)}
+              error={err("from")}
+              onChange={instant("from")}
+            />
+            <TextField
+              label={t.editor.activeUntil}
+              type="datetime-local"
+              value={wall(s.until)}
+              error={err("until")}
+              onChange={instant("until")}
+            />
+          </div>
+          <datalist id={zonesId}>
+            {["UTC", localZone, ...Intl.supportedValuesOf("timeZone")].map((z, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: UTC and one's own come twice, first among them
+              <option key={i} value={z} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,287 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CirclePause, TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { refOf } from "@/api/jobs";
+import type { JobItem, Run } from "@/api/schema.gen";
+import { Card, Empty } from "@/components/Panel";
+import { RunTable, resultOf } from "@/components/RunTable";
+import { Segments } from "@/components/Segments";
+import { TaskIcon, taskKind } from "@/components/TaskIcon";
+import { Ago } from "@/components/Time";
+import { formatDuration, parseDuration } from "@/lib/duration";
+import { relative, useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { healthOf, quantile } from "@/lib/stats";
+import { delayOf, isAbsent, isFailure, tones } from "@/lib/status";
+import { expressionOf, scheduleInWords } from "@/lib/words";
+import { HistoryChart } from "./HistoryChart";
+
+type Which = "all" | "failed" | "manual";
+
+const select: Record<Which, (r: Run) => boolean> = {
+  all: () => true,
+  failed: (r) => isFailure(r.status),
+  manual: (r) => r.cause === "manual" || r.cause === "api",
+};
+
+export function JobOverview({ item }: { item: JobItem }) {
+  const { t } = useWords();
+  const now = useNow();
+  const [which, setWhich] = useState<Which>("all");
+  const d = item.definition;
+  const runs = item.last_runs ?? [];
+  const health = healthOf(runs);
+  const shown = runs.filter(select[which]).slice(0, 12);
+  const first = item.next_fires[0];
+  return (
+    <div className="pad split-page">
+      <div className="grid">
+        <Incident runs={runs} streak={health.streak} />
+        {d.paused && (
+          <div className="note warn">
+            <CirclePause size={15} aria-hidden />
+            <span>
+              {t.job.pausedBanner} {d.author && t.runs.by(d.author)} {d.note && `“${d.note}”`}
+            </span>
+          </div>
+        )}
+        <Card title={t.job.chart} aside={<Legend />}>
+          {runs.length === 0 ? (
+            <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))} />
+          ) : (
+            <HistoryChart
+              item={item}
+              runs={runs}
+              p95={health.p95}
+              timeout={d.timeout ? parseDuration(d.timeout) : undefined}
+            />
+          )}
+        </Card>
+        {runs.length > 0 && (
+          <Card
+            title={t.job.recent}
+            note={
+              <Segments
+                label={t.job.recent}
+                value={which}
+                onChange={setWhich}
+                options={[
+                  { value: "all", label: t.job.all },
+                  { value: "failed", label: t.job.failedOnly },
+                  { value: "manual", label: t.job.manualOnly },
+                ]}
+              />
+            }
+            aside={
+              <Link to="/jobs/$group/$name/$tab" params={{ ...refOf(d.job), tab: "runs" }} className="link">
+                {t.job.allRuns}
+              </Link>
+            }
+          >
+            {shown.length === 0 ? (
+              <Empty title={t.runs.none} />
+            ) : (
+              <div className="sideways">
+                <RunTable runs={shown} usual={health.p95} />
+              </div>
+            )}
+          </Card>
+        )}
+      </div>
+      <div className="grid rail">
+        <ScheduleCard item={item} />
+        <Reliability runs={runs} />
+        <Policy item={item} />
+      </div>
+    </div>
+  );
+}
+
+/** What is wrong, when the last run failed: since when, and whether it is one error. */
+function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  const judged = runs.filter((r) => r.status === "succeeded" || isFailure(r.status));
+  const last = judged[0];
+  const first = judged[streak - 1];
+  if (streak === 0 || !last || !first) return null;
+  const same = judged.slice(0, streak).every((r) => resultOf(r) === resultOf(last));
+  const good = judged[streak];
+  return (
+    <div className="incident" role="status">
+      <TriangleAlert size={16} aria-hidden />
+      <p className="grow">
+        <b>{t.job.failingSince(f.short(first.fire_time, now))}</b>
+        {" — "}
+        {streak > 1 && `${t.job.failingText(streak)}, `}
+        {same && streak > 1 ? t.job.sameError : t.job.lastError}{" "}
+        <code className="mono">{resultOf(last) || t.status[last.status]}</code>
+      </p>
+      {good && (
+        <Link to="/runs/$runId" params={{ runId: good.run_id }} className="link">
+          {t.job.compare}
+        </Link>
+      )}
+      <Link to="/runs/$runId" params={{ runId: last.run_id }} className="link">
+        {t.job.showRun}
+      </Link>
+    </div>
+  );
+}
+
+function Legend() {
+  const { t } = useWords();
+  return (
+    <span className="row g3 hide-s">
+      <span className="leg">
+        <i className="b-ok" />
+        {t.status.succeeded}
+      </span>
+      <span className="leg">
+        <i className="b-bad" />
+        {t.status.failed}
+      </span>
+      <span className="leg">
+        <i className="ring" />
+        {t.job.manual}
+      </span>
+      <span className="leg">
+        <i className="hollow" />
+        {t.job.planned}
+      </span>
+    </span>
+  );
+}
+
+function ScheduleCard({ item }: { item: JobItem }) {
+  const { t, f } = useWords();
+  const s = item.definition.schedule;
+  const zone = s?.zone ?? "UTC";
+  const zoned = f.in(zone);
+  return (
+    <Card
+      title={t.job.scheduleCard}
+      aside={
+        <Link
+          to="/jobs/$group/$name/$tab"
+          params={{ ...refOf(item.definition.job), tab: "schedule" }}
+          className="link"
+        >
+          {t.job.tabs.schedule}
+        </Link>
+      }
+    >
+      <div className="b">
+        <p className="headline">{scheduleInWords(s, t, f.lang)}</p>
+        <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>
+        <ul className="fires">
+          {item.next_fires.slice(0, 5).map((fire) => (
+            <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
+              <i className="dot-s" />
+              <span className="num">{zoned.time(fire.due)}</span>
+              <span className="mut">{zoned.day(fire.due)}</span>
+              <span className="right mut">{fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}</span>
+            </li>
+          ))}
+        </ul>
+        {item.next_fires.length === 0 && (
+          <p className="mut">{item.definition.paused ? t.state.paused : t.job.noFires}</p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Reliability({ runs }: { runs: Run[] }) {
+  const { t, f } = useWords();
+  const h = healthOf(runs);
+  if (h.success === undefined) return null;
+  const delays = runs.flatMap((r) => delayOf(r) ?? []);
+  const delay = quantile(delays, 0.95);
+  const absent = runs.filter((r) => isAbsent(r.status)).reduce((n, r) => n + r.count, 0);
+  const days = runs.slice(0, 30).reverse();
+  return (
+    <Card title={t.job.reliability} aside={<span className="mut">{t.job.lastN(h.ended)}</span>}>
+      <div className="b">
+        <p className="kpi-v">{f.percent(h.success)}</p>
+        <div className="cells" aria-hidden>
+          {days.map((r) => (
+            <i key={`${r.run_id}.${r.attempt}`} className={`b-${tones[r.status]}`} />
+          ))}
+        </div>
+        <dl className="dl">
+          <dt>{t.job.p50p95}</dt>
+          <dd className="num">
+            {h.p50 === undefined || h.p95 === undefined
+              ? "—"
+              : `${formatDuration(h.p50)} / ${formatDuration(h.p95)}`}
+          </dd>
+          <dt>{t.job.delay}</dt>
+          <dd className="num">{delay === undefined ? "—" : formatDuration(delay)}</dd>
+          <dt>{t.job.absent}</dt>
+          <dd className="num">{absent}</dd>
+        </dl>
+      </div>
+    </Card>
+  );
+}
+
+function Policy({ item }: { item: JobItem }) {
+  const { t } = useWords();
+  const d = item.definition;
+  const { group } = refOf(d.job);
+  const groups = useQuery(groupsQuery).data?.items;
+  const online = groups
+    ?.find((g) => g.executor_group === group)
+    ?.instances.filter((i) => i.state === "online").length;
+  const s = d.schedule;
+  const policy = d.misfire?.policy ?? "fire_once";
+  return (
+    <Card title={t.job.policy}>
+      <dl className="dl b">
+        <dt>{t.job.group}</dt>
+        <dd>
+          <Link to="/executors" search={{ q: group }} className="plain">
+            {group}
+          </Link>
+          {online !== undefined && (
+            <span className={online === 0 ? "c-lost" : "mut"}> · {t.job.online(online)}</span>
+          )}
+        </dd>
+        <dt>{t.job.task}</dt>
+        <dd>
+          <span className="row g2 end">
+            <TaskIcon task={d.task} />
+            {d.task.handler ?? t.job.taskKinds[taskKind(d.task)]}
+          </span>
+        </dd>
+        <dt>{t.job.ifMissed}</dt>
+        <dd>{t.job.misfire[policy]}</dd>
+        <dt>{t.job.delivery}</dt>
+        <dd>{t.job.deliveryWords[d.delivery ?? "at_least_once"]}</dd>
+        <dt>{t.job.limit}</dt>
+        <dd>{d.timeout ? formatDuration(parseDuration(d.timeout) ?? 0) : t.job.noLimit}</dd>
+        {s?.spread && (
+          <>
+            <dt>{t.job.spread}</dt>
+            <dd>0 – {formatDuration(parseDuration(s.spread) ?? 0)}</dd>
+          </>
+        )}
+        {s?.except?.length ? (
+          <>
+            <dt>{t.job.except}</dt>
+            <dd>{s.except.join(", ")}</dd>
+          </>
+        ) : null}
+        {s?.only?.length ? (
+          <>
+            <dt>{t.job.only}</dt>
+            <dd>{s.only.join(", ")}</dd>
+          </>
+        ) : null}
+      </dl>
+    </Card>
+  );
+}

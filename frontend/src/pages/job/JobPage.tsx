@@ -1,0 +1,247 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import {
+  ChevronDown,
+  CircleCheck,
+  CirclePause,
+  Copy,
+  Ellipsis,
+  FileText,
+  Hand,
+  Pause,
+  Pencil,
+  Play,
+  Terminal,
+  Trash2,
+  Zap,
+} from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { base } from "@/api/client";
+import { jobQuery, versionsQuery } from "@/api/jobs";
+import type { JobItem } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { copyText } from "@/components/Copy";
+import { Menu, MenuItem, MenuLine } from "@/components/Menu";
+import { Failed, Skeleton } from "@/components/Panel";
+import { Mark } from "@/components/Status";
+import { TaskIcon } from "@/components/TaskIcon";
+import { toast } from "@/components/Toasts";
+import { useT } from "@/i18n";
+import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { kindOf } from "@/lib/words";
+import type { jobTabs } from "@/router";
+import { useDelete, usePause, useRunNow } from "@/shell/actions";
+import { useKeys } from "@/shell/keys";
+import { Page } from "@/shell/Page";
+import { DeleteDialog } from "./DeleteDialog";
+import { JobOverview } from "./JobOverview";
+import { PauseDialog } from "./PauseDialog";
+import { RunDialog } from "./RunDialog";
+
+const RunsTab = lazy(() => import("./RunsTab"));
+const ScheduleTab = lazy(() => import("./ScheduleTab"));
+const DefinitionTab = lazy(() => import("./DefinitionTab"));
+const VersionsTab = lazy(() => import("./VersionsTab"));
+
+type Tab = "overview" | (typeof jobTabs)[number];
+
+/** One job: what it did, what it will do, what it is, and what it was. */
+export default function JobPage() {
+  const t = useT();
+  const {
+    group,
+    name,
+    tab = "overview",
+  } = useParams({ strict: false }) as { group: string; name: string; tab?: Tab };
+  const ref = { group, name };
+  const job = useQuery(jobQuery(ref));
+  const versions = useQuery(versionsQuery(ref)).data?.items.length;
+  const item = job.data?.item;
+  const tabs: [Tab, number | undefined][] = [
+    ["overview", undefined],
+    ["runs", undefined],
+    ["schedule", undefined],
+    ["definition", undefined],
+    ["versions", versions],
+  ];
+  const crumbs = [
+    { text: t.nav.jobs, to: "/jobs" as const },
+    { text: group, to: "/jobs" as const, search: { group } },
+    { text: name },
+  ];
+  if (!item) {
+    return (
+      <Page crumbs={crumbs}>
+        {job.isError ? (
+          <Failed error={job.error} onRetry={() => void job.refetch()} />
+        ) : (
+          <Skeleton rows={10} height={46} />
+        )}
+      </Page>
+    );
+  }
+  return (
+    <Page
+      crumbs={crumbs}
+      ownHeading
+      actions={<Actions item={item} />}
+      head={
+        <div className="jobhead">
+          <div className="row g3 title">
+            <TaskIcon task={item.definition.task} big />
+            <div className="grow">
+              <div className="row g2 wrap">
+                <h1 tabIndex={-1}>{name}</h1>
+                <JobState item={item} />
+                <span className="tag">v{item.definition.version}</span>
+              </div>
+              {item.definition.description && <p className="sec d">{item.definition.description}</p>}
+            </div>
+          </div>
+          <nav className="tabs" aria-label={name}>
+            {tabs.map(([key, n]) => (
+              <Link
+                key={key}
+                {...(key === "overview"
+                  ? { to: "/jobs/$group/$name" as const, params: ref }
+                  : { to: "/jobs/$group/$name/$tab" as const, params: { ...ref, tab: key } })}
+                className={key === tab ? "tab on" : "tab"}
+                aria-current={key === tab ? "page" : undefined}
+              >
+                {t.job.tabs[key]}
+                {n !== undefined && <span className="n">{n}</span>}
+              </Link>
+            ))}
+          </nav>
+        </div>
+      }
+    >
+      <Suspense fallback={<Skeleton rows={10} />}>
+        {tab === "overview" && <JobOverview item={item} />}
+        {tab === "runs" && <RunsTab job={item.definition.job} />}
+        {tab === "schedule" && <ScheduleTab item={item} />}
+        {tab === "definition" && <DefinitionTab item={item} />}
+        {tab === "versions" && <VersionsTab item={item} etag={job.data?.etag ?? ""} />}
+      </Suspense>
+    </Page>
+  );
+}
+
+function JobState({ item }: { item: JobItem }) {
+  const t = useT();
+  const d = item.definition;
+  if (d.paused)
+    return (
+      <Mark pill tone="warn" icon={CirclePause}>
+        {t.state.paused}
+      </Mark>
+    );
+  const kind = kindOf(d.schedule);
+  if (kind === "manual")
+    return (
+      <Mark pill tone="idle" icon={Hand}>
+        {t.state.manual}
+      </Mark>
+    );
+  if (kind !== "fixed_delay" && item.next_fires.length === 0)
+    return (
+      <Mark pill tone="idle" icon={CircleCheck}>
+        {t.state.ended}
+      </Mark>
+    );
+  return (
+    <Mark pill tone="ok" icon={CircleCheck}>
+      {t.state.active}
+    </Mark>
+  );
+}
+
+function Actions({ item }: { item: JobItem }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const d = item.definition;
+  const [group = "", name = ""] = d.job.split("/");
+  const [dialog, setDialog] = useState<"run" | "pause" | "delete">();
+  const run = useRunNow();
+  const pause = usePause();
+  const remove = useDelete();
+  const close = () => setDialog(undefined);
+  const edit = () => void navigate({ to: "/jobs/$group/$name/edit", params: { group, name } });
+  const togglePause = () => (d.paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
+  useKeys({ e: edit, r: () => run.mutate({ job: d.job }), p: togglePause, d: () => setDialog("delete") });
+  const copied = (text: string) => void copyText(text).then(() => toast({ text: t.act.copied }));
+  return (
+    <>
+      <Button icon={Pencil} className="hide-s" onClick={edit}>
+        {t.act.edit}
+      </Button>
+      <Button icon={d.paused ? Play : Pause} className="hide-s" busy={pause.isPending} onClick={togglePause}>
+        {d.paused ? t.act.resume : t.act.pause}
+      </Button>
+      <span className="split">
+        <Button look="primary" icon={Zap} busy={run.isPending} onClick={() => run.mutate({ job: d.job })}>
+          {t.act.run}
+        </Button>
+        <Menu
+          trigger={
+            <button type="button" className="btn pri" aria-label={t.act.runWith}>
+              <ChevronDown size={14} aria-hidden />
+            </button>
+          }
+        >
+          <MenuItem icon={Zap} onSelect={() => setDialog("run")}>
+            {t.act.runWith}
+          </MenuItem>
+        </Menu>
+      </span>
+      <Menu
+        trigger={
+          <button type="button" className="ic" aria-label={t.act.more}>
+            <Ellipsis size={16} aria-hidden />
+          </button>
+        }
+      >
+        <MenuItem icon={Pencil} onSelect={edit}>
+          {t.act.edit}
+        </MenuItem>
+        <MenuItem icon={Copy} onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}>
+          {t.act.duplicate}
+        </MenuItem>
+        <MenuItem icon={FileText} onSelect={() => void toYaml(definitionOf(d)).then(copied)}>
+          {t.act.exportYaml}
+        </MenuItem>
+        <MenuItem
+          icon={Terminal}
+          onSelect={() =>
+            copied(
+              `curl -X POST ${base}/api/v1/jobs/${d.job}/run -H 'Content-Type: application/json' -d '{"cause":"api"}'`,
+            )
+          }
+        >
+          {t.act.copyCurl}
+        </MenuItem>
+        <MenuLine />
+        <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
+          {t.act.remove}
+        </MenuItem>
+      </Menu>
+      {dialog === "pause" && (
+        <PauseDialog
+          item={item}
+          onClose={close}
+          onPause={(note) => pause.mutateAsync({ job: d.job, paused: true, note })}
+        />
+      )}
+      {dialog === "run" && (
+        <RunDialog item={item} onClose={close} onRun={(params) => run.mutateAsync({ job: d.job, params })} />
+      )}
+      {dialog === "delete" && (
+        <DeleteDialog
+          job={d.job}
+          onClose={close}
+          onDelete={() => remove.mutateAsync(d.job).then(() => navigate({ to: "/jobs" }))}
+        />
+      )}
+    </>
+  );
+}

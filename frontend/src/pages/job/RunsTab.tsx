@@ -1,0 +1,75 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { refOf } from "@/api/jobs";
+import { runList } from "@/api/runs";
+import type { Cause, Status } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { RunTable } from "@/components/RunTable";
+import { useT } from "@/i18n";
+import { every } from "@/lib/live-switch";
+import { statuses } from "@/lib/status";
+import { causes } from "@/router";
+
+/** All runs of a job, the newest fire first. */
+export default function RunsTab({ job }: { job: string }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const { status, cause } = useSearch({ strict: false });
+  const list = useInfiniteQuery({
+    ...runList({ job: [job], status, cause }),
+    refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) > 2 ? false : every(3000)()),
+  });
+  const runs = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const set = (change: { status?: Status[]; cause?: Cause[] }) =>
+    void navigate({
+      to: "/jobs/$group/$name/$tab",
+      params: { ...refOf(job), tab: "runs" },
+      search: { status, cause, ...change },
+      replace: true,
+    });
+  return (
+    <>
+      <div className="filters">
+        <FilterChip
+          name={t.runs.status}
+          multiple
+          options={statuses.map((s) => ({ value: s, label: t.status[s] }))}
+          chosen={status ?? []}
+          onChange={(next) => set({ status: next.length ? next : undefined })}
+        />
+        <FilterChip
+          name={t.runs.cause}
+          multiple
+          options={causes.map((c) => ({ value: c, label: t.cause[c] }))}
+          chosen={cause ?? []}
+          onChange={(next) => set({ cause: next.length ? next : undefined })}
+        />
+      </div>
+      {list.isError && !list.data ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Skeleton rows={14} />
+      ) : runs.length === 0 ? (
+        <Empty icon={SearchX} title={status || cause ? t.runs.none : t.job.noRuns} />
+      ) : (
+        <>
+          <div className="sideways">
+            <RunTable runs={runs} withExecutor />
+          </div>
+          <p className="foot">
+            {list.hasNextPage ? (
+              <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                {t.act.loadMore}
+              </Button>
+            ) : (
+              <span className="mut">{t.runs.end}</span>
+            )}
+          </p>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,306 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { CirclePause, Copy, Ellipsis, ListTree, Pause, Pencil, Play, Trash2, Zap } from "lucide-react";
+import { memo, type RefObject, useEffect, useRef, useState } from "react";
+import { refOf } from "@/api/jobs";
+import type { JobItem } from "@/api/schema.gen";
+import { IconButton } from "@/components/Button";
+import { Menu, MenuItem, MenuLine } from "@/components/Menu";
+import { RunStrip } from "@/components/RunStrip";
+import { Mark, Status } from "@/components/Status";
+import { TaskIcon, taskKind } from "@/components/TaskIcon";
+import { Ago, Clock, Elapsed } from "@/components/Time";
+import { useRowKeys } from "@/components/useRowKeys";
+import { useWindow } from "@/components/useWindow";
+import { formatDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
+import { healthOf } from "@/lib/stats";
+import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
+import { useDelete, usePause, useRunNow } from "@/shell/actions";
+import { useKeys } from "@/shell/keys";
+import { DeleteDialog } from "../job/DeleteDialog";
+
+const rowHeight = 46;
+
+interface JobTableProps {
+  items: JobItem[];
+  scroller: RefObject<HTMLDivElement | null>;
+  selected: ReadonlySet<string>;
+  onSelect(selected: ReadonlySet<string>): void;
+  /** The last row has come near. */
+  onEnd(): void;
+}
+
+export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTableProps) {
+  const { t } = useWords();
+  const navigate = useNavigate();
+  const view = useWindow(scroller, items.length, rowHeight);
+  const run = useRunNow();
+  const pause = usePause();
+  const remove = useDelete();
+  const [deleting, setDeleting] = useState<string>();
+  const anchor = useRef<number>(undefined);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: onEnd is new with every render; what matters is the position
+  useEffect(() => {
+    const el = scroller.current;
+    if (el && el.scrollHeight - el.scrollTop - el.clientHeight < 800) onEnd();
+  }, [view.atEnd, items.length]);
+
+  // Rows are drawn again only when they change, so what they call must not keep an old selection.
+  const chosen = useRef(selected);
+  chosen.current = selected;
+  const toggle = (row: number, range: boolean) => {
+    const next = new Set(chosen.current);
+    const name = items[row]?.definition.job ?? "";
+    const on = !next.has(name);
+    const [from, to] =
+      range && anchor.current !== undefined
+        ? [Math.min(anchor.current, row), Math.max(anchor.current, row)]
+        : [row, row];
+    for (const item of items.slice(from, to + 1)) {
+      if (on) next.add(item.definition.job);
+      else next.delete(item.definition.job);
+    }
+    anchor.current = row;
+    onSelect(next);
+  };
+  const at = (row: number) => items[row]?.definition;
+  const rows = useRowKeys(items.length, {
+    enter: (row) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
+    x: (row) => toggle(row, false),
+    r: (row) => run.mutate({ job: at(row)?.job ?? "" }),
+    p: (row) => pause.mutate({ job: at(row)?.job ?? "", paused: !at(row)?.paused }),
+    e: (row) => void navigate({ to: "/jobs/$group/$name/edit", params: refOf(at(row)?.job ?? "") }),
+    d: (row) => setDeleting(at(row)?.job),
+  });
+  useKeys(rows.bindings);
+
+  const all = items.length > 0 && items.every((i) => selected.has(i.definition.job));
+  return (
+    <>
+      <table className="tbl jobs">
+        <thead>
+          <tr>
+            <th className="ckc">
+              <input
+                type="checkbox"
+                className={!all && selected.size > 0 ? "ck mixed" : "ck"}
+                aria-label={t.act.selectAll}
+                checked={all}
+                onChange={() => onSelect(all ? new Set() : new Set(items.map((i) => i.definition.job)))}
+              />
+            </th>
+            <th>{t.jobs.columns.job}</th>
+            <th>{t.jobs.columns.schedule}</th>
+            <th>{t.jobs.columns.runs}</th>
+            <th>{t.jobs.columns.last}</th>
+            <th>{t.jobs.columns.next}</th>
+            <th className="r">{t.jobs.columns.success}</th>
+            <th className="r">{t.jobs.columns.p95}</th>
+            <th>
+              <span className="sr">{t.jobs.columns.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {view.before > 0 && <tr style={{ height: view.before }} aria-hidden />}
+          {items.slice(view.from, view.to).map((item, i) => (
+            <Row
+              key={item.definition.job}
+              item={item}
+              row={view.from + i}
+              marked={rows.marked === view.from + i}
+              selected={selected.has(item.definition.job)}
+              onToggle={(e) => toggle(view.from + i, e)}
+              onRun={() => run.mutate({ job: item.definition.job })}
+              onPause={() => pause.mutate({ job: item.definition.job, paused: !item.definition.paused })}
+              onDelete={() => setDeleting(item.definition.job)}
+            />
+          ))}
+          {view.after > 0 && <tr style={{ height: view.after }} aria-hidden />}
+        </tbody>
+      </table>
+      {deleting && (
+        <DeleteDialog
+          job={deleting}
+          onClose={() => setDeleting(undefined)}
+          onDelete={() => remove.mutateAsync(deleting)}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  item: JobItem;
+  row: number;
+  marked: boolean;
+  selected: boolean;
+  onToggle(range: boolean): void;
+  onRun(): void;
+  onPause(): void;
+  onDelete(): void;
+}
+
+const Row = memo(
+  function Row({ item, row, marked, selected, onToggle, onRun, onPause, onDelete }: RowProps) {
+    const { t, f } = useWords();
+    const navigate = useNavigate();
+    const d = item.definition;
+    const ref = refOf(d.job);
+    const runs = item.last_runs ?? [];
+    const health = healthOf(runs);
+    const expression = expressionOf(d.schedule);
+    const open = (e: React.MouseEvent) => {
+      if (e.target instanceof Element && e.target.closest("a,button,input,label")) return;
+      void navigate({ to: "/jobs/$group/$name", params: ref });
+    };
+    const low = health.success !== undefined && health.success < 0.9;
+    return (
+      <tr data-row={row} className={`click${selected ? " sel" : ""}${marked ? " mark" : ""}`} onClick={open}>
+        <td className="ckc">
+          <input
+            type="checkbox"
+            className="ck"
+            aria-label={t.act.select(d.job)}
+            checked={selected}
+            onChange={(e) => onToggle(e.nativeEvent instanceof MouseEvent && e.nativeEvent.shiftKey)}
+          />
+        </td>
+        <td>
+          <span className="row g2">
+            <TaskIcon task={d.task} />
+            <span className="jn">
+              <Link to="/jobs/$group/$name" params={ref} className="trunc name">
+                {ref.name}
+              </Link>
+              <span className="trunc">
+                {ref.group} · {t.job.taskKinds[taskKind(d.task)]}
+              </span>
+            </span>
+          </span>
+        </td>
+        <td>
+          <span className="jn">
+            <span className="main-line trunc">{scheduleInWords(d.schedule, t, f.lang)}</span>
+            <span className="mono trunc">
+              {expression ?? (kindOf(d.schedule) === "manual" ? "—" : d.schedule?.zone)}
+            </span>
+          </span>
+        </td>
+        <td>
+          {item.last_runs === null ? (
+            <span className="mut">{t.jobs.historyAway}</span>
+          ) : runs.length === 0 ? (
+            <span className="mut">{t.jobs.noRuns}</span>
+          ) : (
+            <RunStrip runs={runs} />
+          )}
+        </td>
+        <td>
+          <LastRun item={item} />
+        </td>
+        <td>
+          <NextFire item={item} />
+        </td>
+        <td className={`r num${low ? " c-bad" : ""}`}>
+          {health.success === undefined ? "—" : f.percent(health.success)}
+        </td>
+        <td className="r num">{health.p95 === undefined ? "—" : formatDuration(health.p95)}</td>
+        <td className="r">
+          <span className="acts">
+            <IconButton icon={Zap} size={15} label={t.act.run} keys="R" onClick={onRun} />
+            <IconButton
+              icon={d.paused ? Play : Pause}
+              size={15}
+              label={d.paused ? t.act.resume : t.act.pause}
+              keys="P"
+              onClick={onPause}
+            />
+            <Menu
+              trigger={
+                <button type="button" className="ic" aria-label={`${t.act.more}: ${d.job}`}>
+                  <Ellipsis size={16} aria-hidden />
+                </button>
+              }
+            >
+              <MenuItem
+                icon={Pencil}
+                keys="E"
+                onSelect={() => void navigate({ to: "/jobs/$group/$name/edit", params: ref })}
+              >
+                {t.act.edit}
+              </MenuItem>
+              <MenuItem
+                icon={Copy}
+                onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}
+              >
+                {t.act.duplicate}
+              </MenuItem>
+              <MenuItem
+                icon={ListTree}
+                onSelect={() =>
+                  void navigate({ to: "/jobs/$group/$name/$tab", params: { ...ref, tab: "runs" } })
+                }
+              >
+                {t.act.viewRuns}
+              </MenuItem>
+              <MenuLine />
+              <MenuItem icon={Trash2} danger onSelect={onDelete}>
+                {t.act.remove}
+              </MenuItem>
+            </Menu>
+          </span>
+        </td>
+      </tr>
+    );
+  },
+  (a, b) => a.item === b.item && a.row === b.row && a.marked === b.marked && a.selected === b.selected,
+);
+
+function LastRun({ item }: { item: JobItem }) {
+  const { t } = useWords();
+  const last = item.last_runs?.[0];
+  if (!last) return <span className="mut">{item.last_runs ? t.jobs.never : "—"}</span>;
+  return (
+    <span className="jn">
+      <Link to="/runs/$runId" params={{ runId: last.run_id }} className="plain">
+        <Status status={last.status} />
+      </Link>
+      <span className="indent">
+        {last.status === "running" && last.started_at ? (
+          <Elapsed since={last.started_at} />
+        ) : (
+          <Ago at={last.fire_time} />
+        )}
+      </span>
+    </span>
+  );
+}
+
+function NextFire({ item }: { item: JobItem }) {
+  const { t } = useWords();
+  const d = item.definition;
+  if (d.paused) {
+    return (
+      <Mark tone="warn" icon={CirclePause}>
+        {t.state.paused}
+      </Mark>
+    );
+  }
+  const next = item.next_fires[0];
+  if (next) {
+    return (
+      <span className="jn">
+        <span className="main-line">
+          <Ago at={next.due} />
+        </span>
+        <Clock at={next.due} />
+      </span>
+    );
+  }
+  const kind = kindOf(d.schedule);
+  if (kind === "manual") return <span className="mut">{t.state.manual}</span>;
+  if (kind === "fixed_delay") return <span className="mut">—</span>; // not before the run in flight has ended
+  return <span className="mut">{t.state.ended}</span>;
+}

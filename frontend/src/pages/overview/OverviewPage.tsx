@@ -1,0 +1,253 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
+import { groupsQuery } from "@/api/cluster";
+import { jobCount } from "@/api/jobs";
+import { latestRuns, runCounts } from "@/api/runs";
+import { fireCounts } from "@/api/schedule";
+import { Card, Failed } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Spark } from "@/components/Spark";
+import { type Bar, StackChart } from "@/components/StackChart";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
+import { failures, living, type Tone } from "@/lib/status";
+import { type Range, ranges } from "@/router";
+import { Page } from "@/shell/Page";
+import { Attention } from "./Attention";
+import { Guide } from "./Guide";
+import { RunningNow } from "./RunningNow";
+import { Unhealthy } from "./Unhealthy";
+import { UpNext } from "./UpNext";
+
+/** Parts of the past that the chart has; the plan adds an eighth. */
+const parts = 96;
+
+/** Is anything wrong, what is running, what fires next. */
+export default function OverviewPage() {
+  const { t } = useWords();
+  const navigate = useNavigate({ from: "/" });
+  const { range = "24h" } = useSearch({ from: "/" });
+  const jobs = useQuery(jobCount({}));
+  return (
+    <Page
+      crumbs={[{ text: t.overview.title }]}
+      actions={
+        <>
+          <Segments
+            label={t.runs.range}
+            value={range}
+            options={ranges.map((r) => ({ value: r, label: r }))}
+            onChange={(next) => void navigate({ search: { range: next === "24h" ? undefined : next } })}
+          />
+          <Link to="/jobs/new" className="btn pri hide-s">
+            <Plus size={14} aria-hidden />
+            {t.act.newJob}
+          </Link>
+        </>
+      }
+    >
+      <div className="pad">{jobs.data === 0 ? <Guide /> : <Figures range={range} />}</div>
+    </Page>
+  );
+}
+
+function Figures({ range }: { range: Range }) {
+  const { t } = useWords();
+  return (
+    <>
+      <Top range={range} />
+      <div className="grid over-2">
+        <RunningNow />
+        <UpNext />
+      </div>
+      <Unhealthy title={t.overview.unhealthy} />
+    </>
+  );
+}
+
+function Top({ range }: { range: Range }) {
+  const { t, f } = useWords();
+  const navigate = useNavigate();
+  const now = useNow();
+  const span = spans[range];
+  const part = span / parts;
+  const to = alignedEnd(now, part);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const past = useQuery(
+    runCounts({ from: iso(to - span), to: iso(to) }, parts, range === "1h" ? 3000 : 10_000),
+  );
+  const before = useQuery(runCounts({ from: iso(to - 2 * span), to: iso(to - span) }, 1, 60_000)).data
+    ?.items[0];
+  const plan = useQuery(fireCounts({ from: iso(to), to: iso(to + span / 8) }, parts / 8, `${range} ${to}`));
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const inFlight = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
+  const failingNow = useQuery(jobCount({ last: failures })).data;
+
+  const totals = past.data?.items.map(totalsOf) ?? [];
+  const bars: Bar[] = totals.map((x, i) => ({
+    from: to - span + i * part,
+    to: to - span + (i + 1) * part,
+    ok: x.ok,
+    bad: x.bad,
+    other: x.other,
+    planned: 0,
+  }));
+  plan.data?.counts.forEach((n, i) => {
+    bars.push({ from: to + i * part, to: to + (i + 1) * part, ok: 0, bad: 0, other: 0, planned: n });
+  });
+  const sum = addTotals(totals);
+  const was = before ? totalsOf(before) : undefined;
+  const ended = sum.ok + sum.bad;
+  const success = ended === 0 ? undefined : sum.ok / ended;
+  const wasSuccess = was && was.ok + was.bad > 0 ? was.ok / (was.ok + was.bad) : undefined;
+  const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
+  const running = inFlight.filter((r) => r.status === "running").length;
+  const coarse =
+    totals.length === 0
+      ? []
+      : Array.from({ length: 24 }, (_, i) => addTotals(totals.slice(i * 4, i * 4 + 4)));
+  const search = range === "24h" ? {} : { range };
+  const wasRuns = was ? was.ok + was.bad + was.living : 0;
+  const planned = plan.data?.counts.reduce((a, b) => a + b, 0) ?? 0;
+
+  return (
+    <>
+      <div className="kpis">
+        <Kpi
+          label={t.overview.runs}
+          value={f.number(ended + sum.living)}
+          foot={
+            wasRuns > 0 && (
+              <Delta
+                text={f.percent(Math.abs((ended + sum.living) / wasRuns - 1))}
+                up={ended + sum.living >= wasRuns}
+                note={t.overview.versus(range)}
+              />
+            )
+          }
+          spark={<Spark tone="accent" values={coarse.map((c) => c.ok + c.bad)} />}
+          to={{ ...search }}
+        />
+        <Kpi
+          label={t.overview.success}
+          value={success === undefined ? "—" : (success * 100).toFixed(success > 0.99 && success < 1 ? 2 : 1)}
+          unit={success === undefined ? "" : "%"}
+          foot={
+            success !== undefined &&
+            wasSuccess !== undefined && (
+              <Delta
+                text={`${(Math.abs(success - wasSuccess) * 100).toFixed(2)} ${t.overview.points}`}
+                up={success >= wasSuccess}
+                tone={
+                  Math.abs(success - wasSuccess) < 0.0005 ? undefined : success > wasSuccess ? "ok" : "bad"
+                }
+              />
+            )
+          }
+          spark={
+            <Spark tone="ok" values={coarse.map((c) => (c.ok + c.bad === 0 ? 1 : c.ok / (c.ok + c.bad)))} />
+          }
+          to={{ ...search, status: ["succeeded", ...failures] }}
+        />
+        <Kpi
+          label={t.overview.failed}
+          value={f.number(sum.bad)}
+          foot={failingNow !== undefined && t.overview.jobsAffected(failingNow)}
+          spark={<Spark tone="bad" values={coarse.map((c) => c.bad)} />}
+          to={{ ...search, status: failures }}
+        />
+        <Kpi
+          label={t.overview.running}
+          value={f.number(running)}
+          unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
+          foot={t.overview.waiting(inFlight.length - running)}
+          to={{ ...search, status: living }}
+        />
+        <Kpi
+          label={t.overview.missed}
+          value={f.number(sum.absent)}
+          foot={t.overview.ofFires(ended + sum.living + sum.other)}
+          spark={<Spark tone="idle" values={coarse.map((c) => c.absent)} />}
+          to={{ ...search, status: ["skipped", "missed"] }}
+        />
+      </div>
+      <div className="grid over-2">
+        <Card
+          title={t.overview.chart}
+          aside={
+            <span className="row g3 hide-s">
+              <span className="leg">
+                <i className="b-ok" />
+                {t.status.succeeded}
+              </span>
+              <span className="leg">
+                <i className="b-bad" />
+                {t.status.failed}
+              </span>
+              <span className="leg">
+                <i className="b-idle" />
+                {t.overview.other}
+              </span>
+              <span className="leg">
+                <i className="hollow" />
+                {t.overview.scheduled}
+              </span>
+            </span>
+          }
+        >
+          {past.isError && !past.data ? (
+            <Failed error={past.error} onRetry={() => void past.refetch()} />
+          ) : (
+            <StackChart
+              bars={bars}
+              now={now}
+              height={216}
+              label={t.overview.chartLabel(ended, sum.bad, planned)}
+              onOpen={(bar) =>
+                void navigate({ to: "/runs", search: { from: iso(bar.from), to: iso(bar.to) } })
+              }
+            />
+          )}
+        </Card>
+        <Attention />
+      </div>
+    </>
+  );
+}
+
+interface KpiProps {
+  label: string;
+  value: string;
+  unit?: string;
+  foot?: React.ReactNode;
+  spark?: React.ReactNode;
+  to: { range?: Range; status?: (typeof failures)[number][] };
+}
+
+function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {
+  return (
+    <Link to="/runs" search={to} className="kpi">
+      <span className="l">{label}</span>
+      <span className="v">
+        {value}
+        {unit && <small>{unit}</small>}
+      </span>
+      <span className="f">
+        <span className="trunc">{foot || " "}</span>
+        {spark}
+      </span>
+    </Link>
+  );
+}
+
+function Delta({ text, up, tone, note }: { text: string; up: boolean; tone?: Tone; note?: string }) {
+  const Icon = up ? ArrowUpRight : ArrowDownRight;
+  return (
+    <span className={`delta ${tone ? `c-${tone}` : ""}`}>
+      <Icon size={14} aria-hidden />
+      <span className="num">{text}</span> {note}
+    </span>
+  );
+}

@@ -1,0 +1,117 @@
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowRight } from "lucide-react";
+import { jobQuery, refOf } from "@/api/jobs";
+import { latestRuns } from "@/api/runs";
+import { Card, Empty } from "@/components/Panel";
+import { Status } from "@/components/Status";
+import { useT } from "@/i18n";
+import { formatDuration } from "@/lib/duration";
+import { shortId } from "@/lib/ids";
+import { useNow } from "@/lib/now";
+import { healthOf } from "@/lib/stats";
+import { durationOf, living } from "@/lib/status";
+
+const shown = 5;
+
+/** The runs in flight, each against how long its job usually takes. */
+export function RunningNow() {
+  const t = useT();
+  const now = useNow();
+  const runs = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
+  const first = [...runs]
+    .sort(
+      (a, b) =>
+        Number(b.status === "running") - Number(a.status === "running") ||
+        a.fire_time.localeCompare(b.fire_time),
+    )
+    .slice(0, shown);
+  const usual = useQueries({
+    queries: first.map((r) => ({
+      ...jobQuery(refOf(r.job), 1, 30),
+      staleTime: 60_000,
+      refetchInterval: false as const,
+      retry: false,
+    })),
+  }).map((q) => healthOf((q.data?.item.last_runs ?? []).filter((r) => r.status === "succeeded")));
+  return (
+    <Card
+      title={t.overview.runningNow}
+      note={runs.length > 0 && <span className="tag num">{runs.length}</span>}
+      aside={
+        <Link to="/runs" search={{ status: living }} className="link">
+          {t.overview.allRunning}
+        </Link>
+      }
+    >
+      {first.length === 0 ? (
+        <Empty title={t.overview.nothingRuns} />
+      ) : (
+        <div className="sideways">
+          <table className="tbl c">
+            <thead>
+              <tr>
+                <th>{t.runs.columns.job}</th>
+                <th>{t.runs.columns.run}</th>
+                <th>{t.runs.columns.executor}</th>
+                <th>{t.overview.elapsed}</th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {first.map((r, i) => {
+                const elapsed = durationOf(r, now);
+                const { p50, p95 } = usual[i] ?? {};
+                const over = elapsed !== undefined && p95 !== undefined && elapsed > p95;
+                return (
+                  <tr key={`${r.run_id}.${r.attempt}`}>
+                    <td>
+                      <span className="row g2">
+                        <Status status={r.status} bare />
+                        <Link to="/jobs/$group/$name" params={refOf(r.job)} className="name trunc">
+                          {refOf(r.job).name}
+                        </Link>
+                      </span>
+                    </td>
+                    <td className="mono sec">{shortId(r.run_id)}</td>
+                    <td className="sec">{r.instance ?? r.reason ?? "—"}</td>
+                    <td>
+                      <span className="row g2">
+                        <span className="bar elapsed">
+                          <i
+                            className={over ? "b-warn" : "b-run"}
+                            style={{
+                              width: `${r.percent ?? (elapsed && p50 ? Math.min(100, (elapsed / p50) * 100) : 0)}%`,
+                            }}
+                          />
+                        </span>
+                        <span className="num right">
+                          <span className={over ? "c-warn" : undefined}>
+                            {elapsed === undefined
+                              ? t.status[r.status]
+                              : formatDuration(Math.floor(elapsed / 1000) * 1000)}
+                          </span>
+                          {p50 !== undefined && <span className="mut"> / {formatDuration(p50)}</span>}
+                        </span>
+                      </span>
+                    </td>
+                    <td className="r">
+                      <Link
+                        to="/runs/$runId"
+                        params={{ runId: r.run_id }}
+                        className="ic"
+                        aria-label={`${t.act.openRun} ${shortId(r.run_id)}`}
+                      >
+                        <ArrowRight size={15} aria-hidden />
+                      </Link>
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,192 @@
+import { Link } from "@tanstack/react-router";
+import { refOf } from "@/api/jobs";
+import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
+import { CauseMark } from "@/components/CauseIcon";
+import { CopyIconButton } from "@/components/Copy";
+import { statusIcons } from "@/components/Status";
+import { Clock } from "@/components/Time";
+import { formatDuration, parseDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { tones } from "@/lib/status";
+
+/** Everything known about a run beside its log. */
+export function Details({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
+  const { t } = useWords();
+  const ref = refOf(detail.job);
+  const why = run.message ?? run.reason;
+  return (
+    <aside className="details">
+      {why && (
+        <section>
+          <h2>{run.message ? t.run.error : t.run.reason}</h2>
+          <div className={run.message ? "errbox" : "note info"}>
+            <code>{why}</code>
+            <CopyIconButton text={why} />
+          </div>
+        </section>
+      )}
+      {run.percent !== undefined && run.percent > 0 && (
+        <section>
+          <h2>
+            {t.run.progress} <span className="right num">{Math.round(run.percent)}%</span>
+          </h2>
+          <div className="bar">
+            <i className={`b-${tones[run.status]}`} style={{ width: `${run.percent}%` }} />
+          </div>
+          {run.text && <p className="sec">{run.text}</p>}
+        </section>
+      )}
+      <section>
+        <h2>{t.run.details}</h2>
+        <dl className="dl">
+          <dt>{t.run.executor}</dt>
+          <dd>
+            {run.instance ? (
+              <Link to="/executors" search={{ q: run.instance }} className="link">
+                {run.instance}
+              </Link>
+            ) : (
+              "—"
+            )}
+          </dd>
+          <dt>{t.run.version}</dt>
+          <dd>
+            <Link
+              to="/jobs/$group/$name/$tab"
+              params={{ ...ref, tab: "versions" }}
+              search={{ v: run.version }}
+              className="link"
+            >
+              v{run.version}
+            </Link>
+          </dd>
+          <dt>{t.run.cause}</dt>
+          <dd>
+            <span className="row g2 end">
+              <CauseMark cause={run.cause} by={run.by} />
+            </span>
+          </dd>
+          <dt>{t.run.fireTime}</dt>
+          <dd>
+            <Clock at={run.fire_time} />
+            {run.count > 1 && run.until && <UntilNote run={run} until={run.until} />}
+          </dd>
+          {run.started_at && (
+            <>
+              <dt>{t.run.started}</dt>
+              <dd>
+                <Clock at={run.started_at} />
+              </dd>
+            </>
+          )}
+          {run.finished_at && (
+            <>
+              <dt>{t.run.finished}</dt>
+              <dd>
+                <Clock at={run.finished_at} />
+              </dd>
+            </>
+          )}
+          {run.exit_code !== undefined && (
+            <>
+              <dt>{t.run.exitCode}</dt>
+              <dd className={`num ${run.exit_code === 0 ? "" : "c-bad"}`}>{run.exit_code}</dd>
+            </>
+          )}
+          <Timeout run={run} job={job} />
+          {(run.delivery ?? 0) > 1 && (
+            <>
+              <dt>{t.run.delivery}</dt>
+              <dd className="c-warn">{t.run.deliveries(run.delivery ?? 0)}</dd>
+            </>
+          )}
+        </dl>
+      </section>
+      {run.result !== undefined && run.result !== null && <Json title={t.run.result} value={run.result} />}
+      <section>
+        <h2>{t.run.events}</h2>
+        <ol className="events">
+          {detail.changes.map((c, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a timeline only grows at its end
+            <Event key={i} change={c} before={detail.changes[i - 1]} />
+          ))}
+        </ol>
+      </section>
+    </aside>
+  );
+}
+
+function UntilNote({ run, until }: { run: Run; until: string }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  return <div className="mut">{t.run.fires(run.count, f.short(until, now))}</div>;
+}
+
+function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
+  const { t } = useWords();
+  const now = useNow();
+  const limit =
+    job?.definition.version === run.version && job.definition.timeout
+      ? parseDuration(job.definition.timeout)
+      : undefined;
+  if (limit === undefined) return null;
+  const left =
+    run.status === "running" && run.started_at ? Date.parse(run.started_at) + limit - now : undefined;
+  return (
+    <>
+      <dt>{t.run.timeout}</dt>
+      <dd className="num">
+        {formatDuration(limit)}
+        {left !== undefined && left > 0 && (
+          <span className="mut"> ({t.run.left(formatDuration(Math.floor(left / 1000) * 1000))})</span>
+        )}
+      </dd>
+    </>
+  );
+}
+
+function Json({ title, value }: { title: string; value: unknown }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return (
+    <section>
+      <h2>
+        {title}
+        <span className="right">
+          <CopyIconButton text={text} />
+        </span>
+      </h2>
+      <pre className="jsonbox" tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  );
+}
+
+function Event({ change, before }: { change: Change; before: Change | undefined }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  const Icon = statusIcons[change.status ?? "pending"];
+  const since = before ? Date.parse(change.at) - Date.parse(before.at) : undefined;
+  return (
+    <li>
+      <span className={`c-${tones[change.status ?? "pending"]} ev`}>
+        <Icon size={14} aria-hidden />
+      </span>
+      <span className="grow">
+        <span className="row g2">
+          <b>{change.status ? t.status[change.status] : (t.run.kinds[change.kind] ?? change.kind)}</b>
+          {change.attempt > 1 && <span className="mut">{t.runs.attempt(change.attempt)}</span>}
+          <time className="right mut num" title={f.full(change.at)} dateTime={change.at}>
+            {since === undefined ? f.short(change.at, now) : `+${formatDuration(since)}`}
+          </time>
+        </span>
+        <span className="mut">
+          {[change.status ? t.run.kinds[change.kind] : "", change.instance, change.detail]
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+      </span>
+    </li>
+  );
+}

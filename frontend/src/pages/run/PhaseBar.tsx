@@ -1,0 +1,95 @@
+import type { Run } from "@/api/schema.gen";
+import { formatDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { type Tone, tones } from "@/lib/status";
+
+interface Phase {
+  key: string;
+  label: string;
+  ms: number;
+  tone: Tone;
+  from: number;
+  /** Done so far, from 0 to 1; undefined when it has ended or is not known. */
+  share?: number;
+}
+
+/** What a run's time went into: waiting, and each attempt. Widths grow with the logarithm, so that short phases are seen. */
+export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number | undefined }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  const phases = phasesOf([...attempts].reverse(), now, usual, t.run.phases, t.runs.attempt);
+  const newest = attempts[0];
+  return (
+    <div className="phases">
+      {phases.map((p) => (
+        <div
+          key={p.key}
+          className="phase"
+          style={{ flexGrow: Math.log10(Math.max(10, p.ms)) ** 2 }}
+          title={`${f.full(p.from)} → ${f.full(p.from + p.ms)}`}
+        >
+          <span className={`pbar b-${p.tone}-soft`}>
+            <i
+              className={`b-${p.tone}${p.share !== undefined ? " pulse" : ""}`}
+              style={{ width: `${(p.share ?? 1) * 100}%` }}
+            />
+          </span>
+          <span className="plabel trunc">
+            {p.label} <b className="num">{formatDuration(p.ms)}</b>
+          </span>
+        </div>
+      ))}
+      {usual !== undefined && newest?.status === "running" && (
+        <span className="mut num usual">
+          {newest.percent ? `${Math.round(newest.percent)}% · ` : ""}
+          {t.run.usual(formatDuration(usual))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function phasesOf(
+  attempts: Run[],
+  now: number,
+  usual: number | undefined,
+  words: { delay: string; wait: string; running: string; ran: string },
+  attemptName: (n: number) => string,
+): Phase[] {
+  const phases: Phase[] = [];
+  let at = attempts[0] ? Date.parse(attempts[0].fire_time) : now;
+  for (const a of attempts) {
+    const several = attempts.length > 1;
+    const started = a.started_at ? Date.parse(a.started_at) : a.finished_at ? Date.parse(a.finished_at) : now;
+    phases.push({
+      key: `w${a.attempt}`,
+      label: a.attempt === 1 ? words.delay : words.wait,
+      ms: Math.max(0, started - at),
+      tone: "idle",
+      from: at,
+    });
+    if (!a.started_at) break;
+    const ended = a.finished_at ? Date.parse(a.finished_at) : undefined;
+    const ms = Math.max(0, (ended ?? now) - started);
+    const share =
+      ended !== undefined
+        ? undefined
+        : a.percent
+          ? a.percent / 100
+          : usual
+            ? Math.min(0.97, ms / usual)
+            : 0.6;
+    const running = ended === undefined ? words.running : words.ran;
+    phases.push({
+      key: `r${a.attempt}`,
+      label: several ? attemptName(a.attempt) : running,
+      ms,
+      tone: tones[a.status],
+      from: started,
+      share,
+    });
+    at = ended ?? now;
+  }
+  return phases;
+}

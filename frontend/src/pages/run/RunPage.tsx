@@ -1,0 +1,214 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ChevronLeft, ChevronRight, OctagonX, RotateCcw, SearchX } from "lucide-react";
+import { useState } from "react";
+import { jobQuery, refOf } from "@/api/jobs";
+import { problemOf } from "@/api/problem";
+import { runQuery } from "@/api/runs";
+import type { Run, RunDetail } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { CauseMark } from "@/components/CauseIcon";
+import { CopyIconButton } from "@/components/Copy";
+import { Dialog } from "@/components/Dialog";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Status } from "@/components/Status";
+import { formatDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
+import { shortId } from "@/lib/ids";
+import { useNow } from "@/lib/now";
+import { healthOf } from "@/lib/stats";
+import { durationOf, isLiving } from "@/lib/status";
+import { useCancelRun, useRunNow } from "@/shell/actions";
+import { useKeys } from "@/shell/keys";
+import { Page } from "@/shell/Page";
+import { Details } from "./Details";
+import { LogPanel } from "./LogPanel";
+import { PhaseBar } from "./PhaseBar";
+
+/** One run: where its time went, what it printed, and everything known about it. */
+export default function RunPage() {
+  const { t } = useWords();
+  const { runId } = useParams({ from: "/runs/$runId" });
+  const query = useQuery(runQuery(runId));
+  const run = query.data;
+  if (!run) {
+    const unknown = problemOf(query.error).code === "not_found";
+    return (
+      <Page crumbs={[{ text: t.nav.runs, to: "/runs" }, { text: shortId(runId) }]}>
+        {query.isError ? (
+          unknown ? (
+            <Empty icon={SearchX} title={t.run.unknown} hint={t.run.unknownHint}>
+              <Button onClick={() => void query.refetch()}>{t.act.retry}</Button>
+            </Empty>
+          ) : (
+            <Failed error={query.error} onRetry={() => void query.refetch()} />
+          )
+        ) : (
+          <Skeleton rows={12} />
+        )}
+      </Page>
+    );
+  }
+  return <Loaded key={runId} detail={run} />;
+}
+
+function Loaded({ detail }: { detail: RunDetail }) {
+  const { t, f } = useWords();
+  const navigate = useNavigate();
+  const now = useNow();
+  const ref = refOf(detail.job);
+  const { attempt: wanted } = useSearch({ from: "/runs/$runId" });
+  const job = useQuery({ ...jobQuery(ref, 1, 72), retry: false }).data?.item;
+  const [cancelling, setCancelling] = useState(false);
+  const runNow = useRunNow();
+  const newest = detail.attempts[0];
+  const shown = detail.attempts.find((a) => a.attempt === wanted) ?? newest;
+  const living = isLiving(detail.status);
+  const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
+  const around = neighbours(job?.last_runs ?? [], detail.run_id);
+  const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
+  const again = () =>
+    runNow.mutate(
+      { job: detail.job },
+      { onSuccess: (accepted) => void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } }) },
+    );
+  useKeys({ r: again, "[": () => go(around.previous), "]": () => go(around.next) });
+  if (!newest || !shown) return null;
+  const first = detail.attempts.at(-1) ?? newest;
+  const duration = living && newest.started_at ? durationOf(newest, now) : durationOf(newest, now);
+  return (
+    <Page
+      fixed
+      ownHeading
+      crumbs={[
+        { text: t.nav.jobs, to: "/jobs" },
+        { text: ref.name, to: "/jobs/$group/$name", params: ref },
+        { text: t.run.title(shortId(detail.run_id)) },
+      ]}
+      actions={
+        <>
+          <span className="row hide-m">
+            <IconButton
+              icon={ChevronLeft}
+              label={t.run.previousRun}
+              keys="["
+              disabled={!around.previous}
+              onClick={() => go(around.previous)}
+            />
+            <IconButton
+              icon={ChevronRight}
+              label={t.run.nextRun}
+              keys="]"
+              disabled={!around.next}
+              onClick={() => go(around.next)}
+            />
+          </span>
+          <Button icon={RotateCcw} busy={runNow.isPending} onClick={again} disabled={job === undefined}>
+            {t.act.runAgain}
+          </Button>
+          {living && (
+            <Button icon={OctagonX} look="danger" onClick={() => setCancelling(true)}>
+              {t.act.cancelRun}
+            </Button>
+          )}
+        </>
+      }
+      head={
+        <div className="runhead">
+          <div className="row g3 wrap">
+            <span role="status" className="row">
+              <Status status={detail.status} pill />
+            </span>
+            <h1 tabIndex={-1}>
+              <Link to="/jobs/$group/$name" params={ref} className="plain">
+                {ref.name}
+              </Link>
+            </h1>
+            <span className="mono mut row g1">
+              {shortId(detail.run_id)}
+              <CopyIconButton text={detail.run_id} />
+            </span>
+            <span className="right row g3 sec wrap">
+              <CauseMark cause={first.cause} by={first.by} />
+              <span className="num">
+                {f.short(first.fire_time, now)}
+                {newest.finished_at && ` → ${f.time(newest.finished_at)}`}
+              </span>
+              {duration !== undefined && (
+                <b className="big num">
+                  {formatDuration(living ? Math.floor(duration / 1000) * 1000 : duration)}
+                </b>
+              )}
+            </span>
+          </div>
+          {first.committed_at && <PhaseBar attempts={detail.attempts} usual={usual} />}
+        </div>
+      }
+    >
+      <div className="runbody">
+        <div className="logside">
+          {detail.attempts.length > 1 && (
+            <div className="attempts">
+              <Segments
+                label={t.runs.attempt(shown.attempt)}
+                value={String(shown.attempt)}
+                options={[...detail.attempts]
+                  .reverse()
+                  .map((a) => ({ value: String(a.attempt), label: t.runs.attempt(a.attempt) }))}
+                onChange={(v) =>
+                  void navigate({
+                    to: "/runs/$runId",
+                    params: { runId: detail.run_id },
+                    search: { attempt: Number(v) },
+                    replace: true,
+                  })
+                }
+              />
+            </div>
+          )}
+          <LogPanel key={shown.attempt} run={shown} />
+        </div>
+        <Details detail={detail} run={shown} job={job} />
+      </div>
+      {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
+    </Page>
+  );
+}
+
+/** The runs of the job before and after this one, of those that are known. */
+function neighbours(runs: Run[], runId: string): { previous?: string; next?: string } {
+  const ids = [...new Set(runs.map((r) => r.run_id))]; // the newest first
+  const at = ids.indexOf(runId);
+  return at < 0 ? {} : { previous: ids[at + 1], next: ids[at - 1] };
+}
+
+function CancelDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
+  const { t } = useWords();
+  const [reason, setReason] = useState("");
+  const cancel = useCancelRun();
+  const go = () => cancel.mutate({ runId: detail.run_id, job: detail.job, reason }, { onSettled: onClose });
+  return (
+    <Dialog
+      title={t.run.cancelAsk}
+      hint={t.run.cancelHint}
+      open
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.close}</Button>
+          <Button look="danger-fill" busy={cancel.isPending} onClick={go}>
+            {t.act.cancelRun}
+          </Button>
+        </>
+      }
+    >
+      <label className="f">
+        <span className="lab">{t.run.cancelReason}</span>
+        <span className="inp">
+          <input value={reason} maxLength={500} onChange={(e) => setReason(e.target.value)} />
+        </span>
+      </label>
+    </Dialog>
+  );
+}

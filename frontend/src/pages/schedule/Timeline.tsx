@@ -1,0 +1,241 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import type { Run } from "@/api/schema.gen";
+import { HoverCard } from "@/components/HoverCard";
+import { GroupDot } from "@/components/TaskIcon";
+import { useWidth } from "@/components/useSize";
+import { useWindow } from "@/components/useWindow";
+import { formatDuration } from "@/lib/duration";
+import { offsetMinutes, useWords } from "@/lib/format";
+import { fireBars, type LaneBar, runBars } from "@/lib/lanes";
+import { durationStep, timeTicks } from "@/lib/scale";
+import { healthOf } from "@/lib/stats";
+import { durationOf, tones } from "@/lib/status";
+
+export interface Lane {
+  job: string;
+  group: string;
+  name: string;
+  runs: Run[];
+  fires: string[];
+}
+
+interface TimelineProps {
+  lanes: Lane[];
+  from: number;
+  to: number;
+  now: number;
+  /** It was dragged by so many ms. */
+  onPan(ms: number): void;
+}
+
+const names = 208;
+const row = 31;
+const bar = 16;
+
+type Row = { kind: "group"; group: string; n: number } | { kind: "lane"; lane: Lane };
+
+/** Lanes of bars over time: solid up to now, dashed beyond. */
+export function Timeline({ lanes, from, to, now, onPan }: TimelineProps) {
+  const { f } = useWords();
+  const [box, width] = useWidth<HTMLDivElement>();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [over, setOver] = useState<{ lane: Lane; bar: LaneBar; y: number }>();
+  const drag = useRef<{ x: number; moved: boolean }>(undefined);
+  const plot = Math.max(0, width - names - 16);
+  const x = (at: number) => ((at - from) / (to - from)) * plot;
+  const rows = rowsOf(lanes);
+  const view = useWindow(scroller, rows.length, row);
+  const step = durationStep(to - from, Math.max(3, Math.floor(plot / 90)));
+  const ticks = timeTicks(from, to, step, offsetMinutes(f.zone, from) * 60_000);
+  const nowX = x(now);
+  const name = (at: number) => (step >= 86_400_000 ? f.day(at) : f.minute(at));
+  return (
+    <div className="timeline" ref={box}>
+      <div className="taxis">
+        <svg width={Math.max(0, width)} height={28} aria-hidden="true">
+          {ticks.map((at) => (
+            <text key={at} x={names + x(at)} y={18} textAnchor="middle" className="axis">
+              {name(at)}
+            </text>
+          ))}
+          {nowX >= 0 && nowX <= plot && (
+            <g>
+              <rect x={names + nowX - 29} y={5} width={58} height={19} rx={5} className="nowtag" />
+              <text x={names + nowX} y={18} textAnchor="middle" className="axis nowtext">
+                {f.time(now)}
+              </text>
+            </g>
+          )}
+        </svg>
+      </div>
+      <div
+        className="tbody"
+        ref={scroller}
+        onPointerDown={(e) => {
+          if (e.button === 0 && !(e.target instanceof Element && e.target.closest("a")))
+            drag.current = { x: e.clientX, moved: false };
+        }}
+        onPointerMove={(e) => {
+          if (drag.current && Math.abs(e.clientX - drag.current.x) > 4) drag.current.moved = true;
+        }}
+        onPointerUp={(e) => {
+          const was = drag.current;
+          drag.current = undefined;
+          if (was?.moved && plot > 0) onPan(((was.x - e.clientX) / plot) * (to - from));
+        }}
+      >
+        <div style={{ height: rows.length * row }} className="trows">
+          {ticks.map((at) => (
+            <i key={at} className="tline" style={{ left: names + x(at) }} />
+          ))}
+          {nowX < plot && (
+            <i
+              className="tfuture"
+              style={{ left: names + Math.max(0, nowX), width: plot - Math.max(0, nowX) + 16 }}
+            />
+          )}
+          {rows.slice(view.from, view.to).map((r, i) => {
+            const top = (view.from + i) * row;
+            if (r.kind === "group") {
+              return (
+                <div key={`g ${r.group}`} className="tgroup" style={{ top }}>
+                  <GroupDot group={r.group} />
+                  <b>{r.group}</b> <span className="mut num">{r.n}</span>
+                </div>
+              );
+            }
+            return (
+              <LaneRow
+                key={r.lane.job}
+                lane={r.lane}
+                top={top}
+                plot={plot}
+                now={now}
+                x={x}
+                onOver={(b) =>
+                  setOver(b && { lane: r.lane, bar: b, y: top - (scroller.current?.scrollTop ?? 0) })
+                }
+                dragged={() => drag.current?.moved ?? false}
+              />
+            );
+          })}
+          {nowX >= 0 && nowX <= plot && <i className="tnow" style={{ left: names + nowX }} />}
+        </div>
+      </div>
+      {over && (
+        <HoverCard x={names + over.bar.x + over.bar.width / 2} y={Math.max(4, over.y - 14)} width={width}>
+          <Card lane={over.lane} bar={over.bar} now={now} />
+        </HoverCard>
+      )}
+    </div>
+  );
+}
+
+function rowsOf(lanes: Lane[]): Row[] {
+  const rows: Row[] = [];
+  let group: string | undefined;
+  for (const lane of lanes) {
+    if (lane.group !== group) {
+      group = lane.group;
+      rows.push({ kind: "group", group, n: lanes.filter((l) => l.group === group).length });
+    }
+    rows.push({ kind: "lane", lane });
+  }
+  return rows;
+}
+
+interface LaneRowProps {
+  lane: Lane;
+  top: number;
+  plot: number;
+  now: number;
+  x(at: number): number;
+  onOver(bar: LaneBar | undefined): void;
+  dragged(): boolean;
+}
+
+function LaneRow({ lane, top, plot, now, x, onOver, dragged }: LaneRowProps) {
+  const { t, f } = useWords();
+  const navigate = useNavigate();
+  const usual = healthOf(lane.runs).p50 ?? 0;
+  const past = runBars(lane.runs, now, x).filter((b) => b.x + b.width > 0 && b.x < plot);
+  const future = fireBars(
+    lane.fires.filter((at) => Date.parse(at) > now),
+    usual,
+    x,
+  ).filter((b) => b.x < plot && b.x + b.width > 0);
+  const last = lane.runs[0];
+  const label = t.plan.bar(
+    lane.job,
+    last ? t.status[last.status] : t.state.none,
+    lane.fires[0] ? f.minute(lane.fires[0]) : t.state.none,
+  );
+  return (
+    <div className="tlane" style={{ top }}>
+      <Link to="/jobs/$group/$name" params={{ group: lane.group, name: lane.name }} className="tname trunc">
+        {lane.name}
+      </Link>
+      <svg width={plot} height={row} role="img" aria-label={label}>
+        {past.map((b) => {
+          const tone = b.bad ? "bad" : b.run ? tones[b.run.status] : "idle";
+          const exact = b.run && b.n === 1 ? tones[b.run.status] : tone;
+          return (
+            <rect
+              key={`${b.run?.run_id} ${b.x}`}
+              x={b.x}
+              y={(row - bar) / 2}
+              width={b.width}
+              height={bar}
+              rx={Math.min(3, b.width / 2)}
+              className={`tbar m-${exact}`}
+              onPointerEnter={() => onOver(b)}
+              onPointerLeave={() => onOver(undefined)}
+              onClick={() =>
+                b.run && !dragged() && void navigate({ to: "/runs/$runId", params: { runId: b.run.run_id } })
+              }
+            />
+          );
+        })}
+        {future.map((b) => (
+          <rect
+            key={b.x}
+            x={b.x + 0.5}
+            y={(row - bar) / 2 + 0.5}
+            width={Math.max(3, b.width - 1)}
+            height={bar - 1}
+            rx={Math.min(3, b.width / 2)}
+            className="hollow"
+            onPointerEnter={() => onOver(b)}
+            onPointerLeave={() => onOver(undefined)}
+          />
+        ))}
+      </svg>
+    </div>
+  );
+}
+
+function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) {
+  const { t, f } = useWords();
+  const duration = b.run && durationOf(b.run, now);
+  return (
+    <>
+      <b>{lane.name}</b>
+      {b.n > 1 && <div>{t.plan.merged(b.n)}</div>}
+      {b.run ? (
+        <>
+          <div>
+            <i className={`b-${tones[b.run.status]}`} />
+            {t.status[b.run.status]}{" "}
+            {duration !== undefined && <span className="num">{formatDuration(duration)}</span>}
+          </div>
+          <div className="k">
+            {f.short(b.run.fire_time, now)} {b.run.instance && `· ${b.run.instance}`}
+          </div>
+        </>
+      ) : (
+        <div>{t.overview.scheduled}</div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
+import { groupsQuery } from "@/api/cluster";
+import { refOf } from "@/api/jobs";
+import { latestRuns } from "@/api/runs";
+import { firesQuery } from "@/api/schedule";
+import type { Run } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { FilterField } from "@/components/FilterField";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { spans } from "@/lib/ranges";
+import { useKeys } from "@/shell/keys";
+import { Page } from "@/shell/Page";
+import { ScheduleTabs } from "./Tabs";
+import { type Lane, Timeline } from "./Timeline";
+
+const zooms = ["1h", "6h", "24h", "7d"] as const;
+/** Where now is in a view that follows it: past and future are both worth seeing. */
+const nowAt = 0.55;
+const mostRuns = 1000;
+
+/** What ran and what will fire, job by job, on one axis. */
+export default function TimelinePage() {
+  const { t } = useWords();
+  const now = useNow();
+  const navigate = useNavigate({ from: "/schedule" });
+  const { span = "1h", group, q, at } = useSearch({ from: "/schedule" });
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const length = spans[span];
+  // The queries move on in steps, so that they are not new ones each second.
+  const step = length / 120;
+  const fixed = at && !Number.isNaN(Date.parse(at)) ? Date.parse(at) : undefined;
+  const from = fixed ?? now - length * nowAt;
+  const to = from + length;
+  const steady = Math.floor(from / step) * step;
+  const iso = (ms: number) => new Date(ms).toISOString();
+
+  const past = useQuery({
+    ...latestRuns({ group, from: iso(steady - length * 0.1), to: iso(steady + length + step) }, mostRuns),
+    enabled: from < now,
+  });
+  const plan = useQuery({
+    ...firesQuery(
+      { from: iso(Math.max(now, steady)), to: iso(Math.max(now, steady) + length), group, q },
+      200,
+      `line ${span} ${steady}`,
+    ),
+    enabled: to > now,
+  });
+  const lanes = lanesOf(
+    from < now ? (past.data?.items ?? []) : [],
+    to > now ? (plan.data?.items ?? []) : [],
+    q?.toLowerCase() ?? "",
+  );
+
+  const set = (change: { span?: (typeof zooms)[number]; group?: string; q?: string; at?: string }) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const pan = (by: number) => set({ at: iso(from + length * by) });
+  const zoom = (by: number) => {
+    const next = zooms[zooms.indexOf(span) + by];
+    if (next)
+      set({
+        span: next === "1h" ? undefined : next,
+        at: fixed === undefined ? undefined : iso(fixed + (length - spans[next]) / 2),
+      });
+  };
+  useKeys({
+    arrowleft: () => pan(-0.25),
+    arrowright: () => pan(0.25),
+    "+": () => zoom(-1),
+    "-": () => zoom(1),
+    "0": () => set({ at: undefined }),
+  });
+  return (
+    <Page
+      fixed
+      crumbs={[{ text: t.plan.title }]}
+      actions={<ScheduleTabs on="timeline" />}
+      head={
+        <div className="filters">
+          <FilterField
+            value={q ?? ""}
+            placeholder={t.plan.filter}
+            onChange={(text) => set({ q: text || undefined })}
+          />
+          <FilterChip
+            name={t.jobs.group}
+            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
+            chosen={group ? [group] : []}
+            onChange={([next]) => set({ group: next })}
+          />
+          <span className="right row g2">
+            <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
+            <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
+              {t.plan.now}
+            </Button>
+            <IconButton icon={ChevronRight} label={t.plan.later} keys="→" onClick={() => pan(0.5)} />
+            <Segments
+              label={t.runs.range}
+              value={span}
+              options={zooms.map((z) => ({ value: z, label: z }))}
+              onChange={(next) => set({ span: next === "1h" ? undefined : next })}
+            />
+          </span>
+        </div>
+      }
+    >
+      {(past.isError || plan.isError) && lanes.length === 0 ? (
+        <Failed
+          error={past.error ?? plan.error}
+          onRetry={() => void Promise.all([past.refetch(), plan.refetch()])}
+        />
+      ) : lanes.length === 0 ? (
+        past.isLoading || plan.isLoading ? (
+          <Skeleton rows={14} />
+        ) : (
+          <Empty icon={CalendarClock} title={t.plan.none} hint={t.plan.noneHint} />
+        )
+      ) : (
+        <>
+          {(plan.data?.next || past.data?.items.length === mostRuns) && (
+            <p className="note info flat">{t.plan.truncated}</p>
+          )}
+          <Timeline lanes={lanes} from={from} to={to} now={now} onPan={(ms) => set({ at: iso(from + ms) })} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** One lane for each job that ran or will fire, by group and name. */
+function lanesOf(runs: Run[], fires: { job: string; fires: string[] }[], look: string): Lane[] {
+  const lanes = new Map<string, Lane>();
+  const lane = (job: string): Lane => {
+    const known = lanes.get(job) ?? { job, ...refOf(job), runs: [], fires: [] };
+    lanes.set(job, known);
+    return known;
+  };
+  for (const run of runs) if (run.job.includes(look)) lane(run.job).runs.push(run);
+  for (const f of fires) lane(f.job).fires = f.fires;
+  return [...lanes.values()].sort((a, b) => a.job.localeCompare(b.job));
+}

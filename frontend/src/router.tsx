@@ -1,0 +1,183 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { refOf } from "./api/jobs";
+import { many, manyOf, one, oneOf, parseSearch, stringifySearch, whole } from "./lib/search";
+import { statuses } from "./lib/status";
+import { Crashed, Missing } from "./shell/Lost";
+import { Shell } from "./shell/Shell";
+
+interface Context {
+  client: QueryClient;
+}
+
+/** Every parameter may be left out of a link. */
+function optional<T extends object>(search: T): Partial<T> {
+  return search;
+}
+
+const root = createRootRouteWithContext<Context>()({
+  component: Shell,
+  notFoundComponent: Missing,
+  errorComponent: Crashed,
+});
+
+export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
+export type Range = (typeof ranges)[number];
+export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
+export const jobViews = ["failing", "running", "paused"] as const;
+export const jobTabs = ["runs", "schedule", "definition", "versions"] as const;
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  validateSearch: (s) => optional({ range: oneOf(s.range, ranges) }),
+  component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs",
+  validateSearch: (s) => optional({ q: one(s.q), group: one(s.group), view: oneOf(s.view, jobViews) }),
+  component: lazyRouteComponent(() => import("./pages/jobs/JobsPage")),
+});
+
+const newJob = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/new",
+  validateSearch: (s) => optional({ from: one(s.from), group: one(s.group) }),
+  component: lazyRouteComponent(() => import("./pages/editor/EditorPage"), "NewJobPage"),
+});
+
+const job = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$group/$name",
+  component: lazyRouteComponent(() => import("./pages/job/JobPage")),
+});
+
+const jobTab = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$group/$name/$tab",
+  params: {
+    parse: (p) => ({ ...p, tab: oneOf(p.tab, jobTabs) ?? "runs" }),
+    stringify: (p) => p,
+  },
+  validateSearch: (s) =>
+    optional({
+      status: manyOf(s.status, statuses),
+      cause: manyOf(s.cause, causes),
+      v: whole(s.v, 1, 1e9),
+      month: one(s.month),
+    }),
+  component: lazyRouteComponent(() => import("./pages/job/JobPage")),
+});
+
+const editJob = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$group/$name/edit",
+  component: lazyRouteComponent(() => import("./pages/editor/EditorPage"), "EditJobPage"),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: (s) =>
+    optional({
+      job: many(s.job)?.filter((j) => refOf(j).group !== ""),
+      group: one(s.group),
+      status: manyOf(s.status, statuses),
+      cause: manyOf(s.cause, causes),
+      instance: one(s.instance),
+      range: oneOf(s.range, ranges),
+      from: one(s.from),
+      to: one(s.to),
+    }),
+  component: lazyRouteComponent(() => import("./pages/runs/RunsPage")),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$runId",
+  validateSearch: (s) => optional({ attempt: whole(s.attempt, 1, 1e6), job: one(s.job) }),
+  component: lazyRouteComponent(() => import("./pages/run/RunPage")),
+});
+
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: "/schedule",
+  validateSearch: (s) =>
+    optional({
+      span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
+      group: one(s.group),
+      q: one(s.q),
+      at: one(s.at),
+    }),
+  component: lazyRouteComponent(() => import("./pages/schedule/TimelinePage")),
+});
+
+const load = createRoute({
+  getParentRoute: () => root,
+  path: "/schedule/load",
+  validateSearch: (s) => optional({ group: one(s.group) }),
+  component: lazyRouteComponent(() => import("./pages/schedule/LoadPage")),
+});
+
+const executors = createRoute({
+  getParentRoute: () => root,
+  path: "/executors",
+  validateSearch: (s) => optional({ q: one(s.q) }),
+  component: lazyRouteComponent(() => import("./pages/executors/ExecutorsPage")),
+});
+
+const cluster = createRoute({
+  getParentRoute: () => root,
+  path: "/cluster",
+  component: lazyRouteComponent(() => import("./pages/cluster/ClusterPage")),
+});
+
+const calendars = createRoute({
+  getParentRoute: () => root,
+  path: "/calendars",
+  component: lazyRouteComponent(() => import("./pages/calendars/CalendarsPage")),
+});
+
+const tree = root.addChildren([
+  overview,
+  jobs,
+  newJob,
+  job,
+  editJob,
+  jobTab,
+  runs,
+  run,
+  schedule,
+  load,
+  executors,
+  cluster,
+  calendars,
+]);
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    basepath: new URL(document.baseURI).pathname,
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: false,
+    parseSearch,
+    stringifySearch,
+    defaultNotFoundComponent: Missing,
+    defaultErrorComponent: Crashed,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

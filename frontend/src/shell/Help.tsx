@@ -1,0 +1,67 @@
+import { Dialog } from "@/components/Dialog";
+import { useT } from "@/i18n";
+import { modifier } from "./keys";
+
+/** All shortcuts, by where they work. */
+export default function Help({ onClose }: { onClose(): void }) {
+  const t = useT();
+  const s = t.shortcuts;
+  const groups: [string, [string, string][]][] = [
+    [
+      s.global,
+      [
+        [`${modifier}K`, s.palette],
+        ["/", s.filter],
+        ["g o · j · r · s · e · c", s.go],
+        ["n", s.newJob],
+        [".", s.refresh],
+        ["L", s.live],
+        ["z", s.zone],
+        ["t", s.theme],
+        ["?", s.help],
+        ["Esc", s.close],
+      ],
+    ],
+    [
+      s.lists,
+      [
+        ["j k", s.move],
+        ["Enter", s.open],
+        ["x", s.select],
+        ["r", s.run],
+        ["p", s.pause],
+        ["e", s.edit],
+      ],
+    ],
+    [
+      s.log,
+      [
+        ["f", s.follow],
+        [`${modifier}F`, s.find],
+        ["n N", s.findNext],
+        ["g g · G", s.ends],
+      ],
+    ],
+  ];
+  return (
+    <Dialog title={s.title} open wide onClose={onClose}>
+      <div className="keys">
+        {groups.map(([title, rows]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {rows.map(([keys, what]) => (
+                <div key={keys}>
+                  <dt>
+                    <kbd className="kbd">{keys}</kbd>
+                  </dt>
+                  <dd>{what}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,88 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { TipProvider } from "@/components/Tip";
+import { Toasts } from "@/components/Toasts";
+import { useT } from "@/i18n";
+import { isLive, setLive } from "@/lib/live-switch";
+import { getPrefs, setPrefs } from "@/lib/prefs";
+import { ShellContext } from "./context";
+import { useKeys } from "./keys";
+import { Sidebar } from "./Sidebar";
+import { toggleTheme } from "./TopTools";
+import { nextZone } from "./zones";
+
+const loadPalette = () => import("./Palette");
+const Palette = lazy(loadPalette);
+const Help = lazy(() => import("./Help"));
+
+/** The frame of every page: navigation, palette, help, toasts, and the keys that work everywhere. */
+export function Shell() {
+  const t = useT();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { pathname } = useLocation();
+  const [layer, setLayer] = useState<"palette" | "help" | "nav">();
+  const close = () => setLayer(undefined);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a navigation closes the drawer
+  useEffect(() => setLayer(undefined), [pathname]);
+
+  useKeys({
+    "mod+k": () => setLayer((was) => (was === "palette" ? undefined : "palette")),
+    "?": () => setLayer("help"),
+    "g o": () => void navigate({ to: "/" }),
+    "g j": () => void navigate({ to: "/jobs" }),
+    "g r": () => void navigate({ to: "/runs" }),
+    "g s": () => void navigate({ to: "/schedule" }),
+    "g e": () => void navigate({ to: "/executors" }),
+    "g c": () => void navigate({ to: "/cluster" }),
+    n: () => void navigate({ to: "/jobs/new" }),
+    ".": () => void client.refetchQueries({ type: "active" }),
+    L: () => setLive(!isLive()),
+    z: () => setPrefs({ zone: nextZone(getPrefs().zone) }),
+    t: toggleTheme,
+    "/": () => document.querySelector<HTMLInputElement>("input[data-filter]")?.focus(),
+  });
+
+  useEffect(() => {
+    // It is there when it is asked for: what one types right after ⌘K must not get lost.
+    const timer = setTimeout(() => void loadPalette(), 1500);
+    return () => clearTimeout(timer);
+  }, []);
+
+  const controls = useMemo(
+    () => ({
+      openPalette: () => setLayer("palette"),
+      openHelp: () => setLayer("help"),
+      openNav: () => setLayer("nav"),
+    }),
+    [],
+  );
+  return (
+    <ShellContext value={controls}>
+      <TipProvider>
+        <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
+          {t.skip}
+        </a>
+        <div className="shell">
+          <Sidebar open={layer === "nav"} />
+          {layer === "nav" && (
+            <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
+          )}
+          <Outlet />
+        </div>
+        <Suspense>
+          {layer === "palette" && <Palette onClose={close} />}
+          {layer === "help" && <Help onClose={close} />}
+        </Suspense>
+        <Toasts />
+      </TipProvider>
+    </ShellContext>
+  );
+}
+
+function focusMain(e: React.MouseEvent) {
+  e.preventDefault();
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}

@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import {
+  Activity,
+  CalendarClock,
+  CalendarDays,
+  Gauge,
+  LayoutDashboard,
+  ListChecks,
+  type LucideIcon,
+  Search,
+  Server,
+} from "lucide-react";
+import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
+import { jobCount } from "@/api/jobs";
+import { latestRuns } from "@/api/runs";
+import { useT } from "@/i18n";
+import { useConnection } from "@/lib/connection";
+import { useFormat } from "@/lib/format";
+import { living } from "@/lib/status";
+import { useShell } from "./context";
+import { modifier } from "./keys";
+import { Logo } from "./Logo";
+
+interface ItemProps {
+  to: "/" | "/jobs" | "/runs" | "/schedule" | "/executors" | "/cluster" | "/calendars";
+  icon: LucideIcon;
+  text: string;
+  n?: React.ReactNode;
+  tone?: "bad" | "warn";
+  hint?: string;
+}
+
+function Item({ to, icon: Icon, text, n, tone, hint }: ItemProps) {
+  return (
+    <Link
+      to={to}
+      className="nav"
+      activeProps={{ className: "on" }}
+      activeOptions={{ exact: to === "/", includeSearch: false }}
+    >
+      <Icon size={16} aria-hidden />
+      {text}
+      {n !== undefined && (
+        <span className={`n ${tone ?? ""}`} title={hint}>
+          {n}
+        </span>
+      )}
+    </Link>
+  );
+}
+
+/** The most runs in flight that the badge counts. */
+const counted = 200;
+
+export function Sidebar({ open }: { open: boolean }) {
+  const t = useT();
+  const f = useFormat();
+  const { openPalette } = useShell();
+  const jobs = useQuery(jobCount({})).data;
+  const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
+  const groups = useQuery(groupsQuery).data?.items;
+  const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
+  return (
+    <aside className={open ? "side open" : "side"}>
+      <Link to="/" className="brand">
+        <Logo />
+        {t.product}
+      </Link>
+      <button type="button" className="find" onClick={openPalette}>
+        <Search size={15} aria-hidden />
+        <span className="grow trunc">{t.nav.search}</span>
+        <kbd className="kbd">{modifier}K</kbd>
+      </button>
+      <nav aria-label={t.nav.label} className="navs">
+        <Item to="/" icon={LayoutDashboard} text={t.nav.overview} />
+        <Item
+          to="/jobs"
+          icon={ListChecks}
+          text={t.nav.jobs}
+          n={jobs === undefined ? undefined : f.number(jobs)}
+        />
+        <Item
+          to="/runs"
+          icon={Activity}
+          text={t.nav.runs}
+          n={running ? (running === counted ? `${counted}+` : running) : undefined}
+          hint={t.nav.runningNow(running ?? 0)}
+        />
+        <Item to="/schedule" icon={CalendarClock} text={t.nav.schedule} />
+        <Item
+          to="/executors"
+          icon={Server}
+          text={t.nav.executors}
+          n={empty || undefined}
+          tone="warn"
+          hint={t.nav.groupsEmpty(empty)}
+        />
+        <p className="navh">{t.nav.administration}</p>
+        <Item to="/calendars" icon={CalendarDays} text={t.nav.calendars} />
+        <Item to="/cluster" icon={Gauge} text={t.nav.cluster} />
+      </nav>
+      <HealthCard />
+    </aside>
+  );
+}
+
+/** Whether everything answers and every shard has an owner. */
+function HealthCard() {
+  const t = useT();
+  const { lost } = useConnection();
+  const health = useQuery(healthQuery).data;
+  const nodes = useQuery(nodesQuery).data;
+  const broken = health?.checks.filter((c) => !c.ok) ?? [];
+  const owned = nodes ? nodes.shards - nodes.unowned.length : 0;
+  const ok = !lost && broken.length === 0 && nodes?.unowned.length === 0;
+  const text = lost ? t.health.unreachable : ok ? t.health.ok : t.health.degraded;
+  return (
+    <Link to="/cluster" className="health">
+      <span className="l">
+        <span className={`live ${ok ? "" : lost || broken.length > 0 ? "bad" : "warn"}`} />
+        <b className="trunc">{health || lost ? text : "…"}</b>
+      </span>
+      <span className="l mut">
+        {broken.length > 0 && !lost
+          ? broken.map((c) => t.health.part(c.name)).join(", ")
+          : nodes
+            ? `${t.health.nodes(nodes.items.length)} · ${t.health.shards(owned, nodes.shards)}`
+            : " "}
+      </span>
+    </Link>
+  );
+}
