@@ -42,13 +42,19 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["e2e/**/*.test.ts"],
+          globalSetup: "e2e/build.ts",
           environment: "node",
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
       {
-        test: { name: "pictures", include: ["e2e/pictures.take.ts"], environment: "node" },
+        test: {
+          name: "pictures",
+          include: ["e2e/pictures.take.ts"],
+          globalSetup: "e2e/build.ts",
+          environment: "node",
+        },
       },
     ],
   },

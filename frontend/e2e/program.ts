@@ -1,24 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const root = new URL("../../", import.meta.url).pathname;
-let built: string | undefined;
-
-/** Builds the program, with the console as it is in dist. */
-function build(): string {
-  if (!built) {
-    const dir = mkdtempSync(join(tmpdir(), "carillon-bin-"));
-    execFileSync("go", ["build", "-o", dir, "./cmd/carillon"], {
-      cwd: root,
-      stdio: ["ignore", "inherit", "inherit"],
-    });
-    built = join(dir, "carillon");
-    process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
-  }
-  return built;
-}
 
 /** A running program with everything in one process, on a directory of its own. */
 export class Program {
@@ -29,7 +12,7 @@ export class Program {
   private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
 
   async start(): Promise<void> {
-    const child = spawn(build(), [
+    const child = spawn(process.env.CARILLON_BIN ?? "carillon", [
       "dev",
       "--data",
       this.data,

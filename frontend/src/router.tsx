@@ -4,6 +4,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
 } from "@tanstack/react-router";
 import { refOf } from "./api/jobs";
 import { many, manyOf, one, oneOf, parseSearch, stringifySearch, whole } from "./lib/search";
@@ -37,6 +38,15 @@ const overview = createRoute({
   path: "/",
   validateSearch: (s) => optional({ range: oneOf(s.range, ranges) }),
   component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
+});
+
+// One-time links lead here. Signing in has no page of its own: it comes where it is needed.
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  beforeLoad: () => {
+    throw redirect({ to: "/", replace: true });
+  },
 });
 
 const jobs = createRoute({
@@ -147,6 +157,7 @@ const calendars = createRoute({
 
 const tree = root.addChildren([
   overview,
+  signIn,
   jobs,
   newJob,
   job,

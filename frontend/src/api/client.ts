@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { noteServerDate } from "@/lib/clock";
 import { noteAnswer } from "@/lib/connection";
+import { noteSignedOut } from "@/lib/expiry";
 import { asProblem, ProblemError, unreachable } from "./problem";
 import type { paths } from "./schema.gen";
 
@@ -8,10 +9,15 @@ import type { paths } from "./schema.gen";
 export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
 const errors: Middleware = {
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     noteServerDate(response.headers.get("Date"));
     noteAnswer(true);
-    if (!response.ok) throw new ProblemError(await asProblem(response));
+    if (!response.ok) {
+      const problem = await asProblem(response);
+      // A wrong password is 401 too, but says nothing about the session.
+      if (problem.code === "unauthenticated" && !request.url.endsWith("/sign-in")) noteSignedOut(true);
+      throw new ProblemError(problem);
+    }
   },
   onError({ error }) {
     if (error instanceof DOMException && error.name === "AbortError") return undefined;

@@ -10,6 +10,7 @@ import {
   LoaderCircle,
   type LucideIcon,
   SkipForward,
+  TriangleAlert,
   Unplug,
 } from "lucide-react";
 import type { Status as RunStatus } from "@/api/schema.gen";
@@ -61,12 +62,21 @@ export function Mark({
   );
 }
 
-export function InstanceState({ state, pill }: { state: "online" | "draining" | "empty"; pill?: boolean }) {
+const instanceLooks = {
+  online: ["ok", CircleCheck],
+  draining: ["warn", Hourglass],
+  cordoned: ["idle", CircleSlash2],
+  lost: ["lost", Unplug],
+  incompatible: ["bad", TriangleAlert],
+  empty: ["lost", CircleSlash2],
+} as const;
+
+/** The state of an instance, or of a whole group. */
+export function InstanceState({ state, pill }: { state: keyof typeof instanceLooks; pill?: boolean }) {
   const t = useT();
-  const tone = { online: "ok", draining: "warn", empty: "lost" } as const;
-  const icon = { online: CircleCheck, draining: Hourglass, empty: CircleSlash2 };
+  const [tone, icon] = instanceLooks[state];
   return (
-    <Mark tone={tone[state]} icon={icon[state]} pill={pill}>
+    <Mark tone={tone} icon={icon} pill={pill}>
       {t.executors.states[state]}
     </Mark>
   );

@@ -8,6 +8,7 @@ import { isLive, setLive } from "@/lib/live-switch";
 import { getPrefs, setPrefs } from "@/lib/prefs";
 import { ShellContext } from "./context";
 import { useKeys } from "./keys";
+import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
 import { nextZone } from "./zones";
@@ -18,6 +19,14 @@ const Help = lazy(() => import("./Help"));
 
 /** The frame of every page: navigation, palette, help, toasts, and the keys that work everywhere. */
 export function Shell() {
+  return (
+    <SessionGate>
+      <Frame />
+    </SessionGate>
+  );
+}
+
+function Frame() {
   const t = useT();
   const navigate = useNavigate();
   const client = useQueryClient();

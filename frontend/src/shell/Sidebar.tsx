@@ -18,6 +18,7 @@ import { useT } from "@/i18n";
 import { useConnection } from "@/lib/connection";
 import { useFormat } from "@/lib/format";
 import { living } from "@/lib/status";
+import { Account } from "./Account";
 import { useShell } from "./context";
 import { modifier } from "./keys";
 import { Logo } from "./Logo";
@@ -101,6 +102,7 @@ export function Sidebar({ open }: { open: boolean }) {
         <Item to="/cluster" icon={Gauge} text={t.nav.cluster} />
       </nav>
       <HealthCard />
+      <Account />
     </aside>
   );
 }

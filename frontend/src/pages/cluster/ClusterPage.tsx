@@ -12,6 +12,7 @@ import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { useComplain } from "@/shell/actions";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 
 /** What keeps everything firing: nodes and their shards, the parts of the system, and the switch for all of it. */
@@ -155,6 +156,7 @@ function Switch() {
   const now = useNow();
   const client = useQueryClient();
   const complain = useComplain();
+  const operates = useMay()("operate", "*");
   const hold = useQuery(holdQuery).data;
   const [asking, setAsking] = useState(false);
   const [note, setNote] = useState("");
@@ -180,7 +182,12 @@ function Switch() {
               {t.cluster.since(f.short(hold.effective_from, now))}{" "}
               {hold.author && t.banner.heldBy(hold.author)} {hold.note}
             </p>
-            <Button look="primary" busy={set.isPending} onClick={() => set.mutate(false)}>
+            <Button
+              look="primary"
+              disabled={!operates}
+              busy={set.isPending}
+              onClick={() => set.mutate(false)}
+            >
               {t.cluster.resumeAll}
             </Button>
           </>
@@ -189,7 +196,7 @@ function Switch() {
             <Mark tone="ok" icon={CircleCheck}>
               {t.cluster.running}
             </Mark>
-            <Button look="danger" icon={CirclePause} onClick={() => setAsking(true)}>
+            <Button look="danger" icon={CirclePause} disabled={!operates} onClick={() => setAsking(true)}>
               {t.cluster.pauseAll}
             </Button>
           </>

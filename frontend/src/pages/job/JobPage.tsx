@@ -32,6 +32,7 @@ import { kindOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
 import { useDelete, usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { DeleteDialog } from "./DeleteDialog";
 import { JobOverview } from "./JobOverview";
@@ -162,6 +163,8 @@ function Actions({ item }: { item: JobItem }) {
   const d = item.definition;
   const [group = "", name = ""] = d.job.split("/");
   const [dialog, setDialog] = useState<"run" | "pause" | "delete">();
+  const may = useMay();
+  const [operates, edits] = [may("operate", group), may("edit", group)];
   const run = useRunNow();
   const pause = usePause();
   const remove = useDelete();
@@ -172,19 +175,37 @@ function Actions({ item }: { item: JobItem }) {
   const copied = (text: string) => void copyText(text).then(() => toast({ text: t.act.copied }));
   return (
     <>
-      <Button icon={Pencil} className="hide-s" onClick={edit}>
+      <Button
+        icon={Pencil}
+        className="hide-s"
+        disabled={!edits}
+        title={edits ? undefined : t.signIn.needs}
+        onClick={edit}
+      >
         {t.act.edit}
       </Button>
-      <Button icon={d.paused ? Play : Pause} className="hide-s" busy={pause.isPending} onClick={togglePause}>
+      <Button
+        icon={d.paused ? Play : Pause}
+        className="hide-s"
+        disabled={!operates}
+        busy={pause.isPending}
+        onClick={togglePause}
+      >
         {d.paused ? t.act.resume : t.act.pause}
       </Button>
       <span className="split">
-        <Button look="primary" icon={Zap} busy={run.isPending} onClick={() => run.mutate({ job: d.job })}>
+        <Button
+          look="primary"
+          icon={Zap}
+          disabled={!operates}
+          busy={run.isPending}
+          onClick={() => run.mutate({ job: d.job })}
+        >
           {t.act.run}
         </Button>
         <Menu
           trigger={
-            <button type="button" className="btn pri" aria-label={t.act.runWith}>
+            <button type="button" className="btn pri" disabled={!operates} aria-label={t.act.runWith}>
               <ChevronDown size={14} aria-hidden />
             </button>
           }
@@ -220,10 +241,12 @@ function Actions({ item }: { item: JobItem }) {
         >
           {t.act.copyCurl}
         </MenuItem>
-        <MenuLine />
-        <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
-          {t.act.remove}
-        </MenuItem>
+        {edits && <MenuLine />}
+        {edits && (
+          <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
+            {t.act.remove}
+          </MenuItem>
+        )}
       </Menu>
       {dialog === "pause" && (
         <PauseDialog

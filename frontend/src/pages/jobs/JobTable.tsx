@@ -17,6 +17,7 @@ import { healthOf } from "@/lib/stats";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { useDelete, usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
 
 const rowHeight = 46;
@@ -155,6 +156,8 @@ const Row = memo(
       if (e.target instanceof Element && e.target.closest("a,button,input,label")) return;
       void navigate({ to: "/jobs/$group/$name", params: ref });
     };
+    const may = useMay();
+    const [operates, edits] = [may("operate", ref.group), may("edit", ref.group)];
     const low = health.success !== undefined && health.success < 0.9;
     return (
       <tr data-row={row} className={`click${selected ? " sel" : ""}${marked ? " mark" : ""}`} onClick={open}>
@@ -209,12 +212,20 @@ const Row = memo(
         <td className="r num">{health.p95 === undefined ? "—" : formatDuration(health.p95)}</td>
         <td className="r">
           <span className="acts">
-            <IconButton icon={Zap} size={15} label={t.act.run} keys="R" onClick={onRun} />
+            <IconButton
+              icon={Zap}
+              size={15}
+              label={operates ? t.act.run : t.signIn.needs}
+              keys="R"
+              disabled={!operates}
+              onClick={onRun}
+            />
             <IconButton
               icon={d.paused ? Play : Pause}
               size={15}
-              label={d.paused ? t.act.resume : t.act.pause}
+              label={operates ? (d.paused ? t.act.resume : t.act.pause) : t.signIn.needs}
               keys="P"
+              disabled={!operates}
               onClick={onPause}
             />
             <Menu
@@ -245,10 +256,14 @@ const Row = memo(
               >
                 {t.act.viewRuns}
               </MenuItem>
-              <MenuLine />
-              <MenuItem icon={Trash2} danger onSelect={onDelete}>
-                {t.act.remove}
-              </MenuItem>
+              {edits && (
+                <>
+                  <MenuLine />
+                  <MenuItem icon={Trash2} danger onSelect={onDelete}>
+                    {t.act.remove}
+                  </MenuItem>
+                </>
+              )}
             </Menu>
           </span>
         </td>

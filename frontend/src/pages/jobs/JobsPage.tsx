@@ -11,6 +11,7 @@ import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { useWords } from "@/lib/format";
 import { failures, living } from "@/lib/status";
 import type { jobViews } from "@/router";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Bulk } from "./Bulk";
 import { JobTable } from "./JobTable";
@@ -32,6 +33,7 @@ export default function JobsPage() {
   const filter: JobFilter = { ...own, ...(view ? views[view] : {}) };
   const list = useInfiniteQuery(jobList(filter));
   const groups = useQuery(groupsQuery).data?.items ?? [];
+  const mayEdit = useMay()("edit");
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
 
@@ -58,10 +60,12 @@ export default function JobsPage() {
       crumbs={[{ text: t.jobs.title }]}
       fixed
       actions={
-        <Link to="/jobs/new" className="btn pri">
-          <Plus size={14} aria-hidden />
-          <span className="hide-s">{t.act.newJob}</span>
-        </Link>
+        mayEdit && (
+          <Link to="/jobs/new" className="btn pri">
+            <Plus size={14} aria-hidden />
+            <span className="hide-s">{t.act.newJob}</span>
+          </Link>
+        )
       }
       head={
         <>

@@ -14,6 +14,7 @@ import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
 import { type Range, ranges } from "@/router";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
 import { Guide } from "./Guide";
@@ -30,6 +31,7 @@ export default function OverviewPage() {
   const navigate = useNavigate({ from: "/" });
   const { range = "24h" } = useSearch({ from: "/" });
   const jobs = useQuery(jobCount({}));
+  const mayEdit = useMay()("edit");
   return (
     <Page
       crumbs={[{ text: t.overview.title }]}
@@ -41,10 +43,12 @@ export default function OverviewPage() {
             options={ranges.map((r) => ({ value: r, label: r }))}
             onChange={(next) => void navigate({ search: { range: next === "24h" ? undefined : next } })}
           />
-          <Link to="/jobs/new" className="btn pri hide-s">
-            <Plus size={14} aria-hidden />
-            {t.act.newJob}
-          </Link>
+          {mayEdit && (
+            <Link to="/jobs/new" className="btn pri hide-s">
+              <Plus size={14} aria-hidden />
+              {t.act.newJob}
+            </Link>
+          )}
         </>
       }
     >

@@ -274,6 +274,7 @@ export function LogPanel({ run }: LogPanelProps) {
         {lines.length === 0 ? (
           <Nothing
             run={run}
+            refused={log.state === "refused"}
             loading={log.state === "loading" || log.state === "connecting"}
             living={living}
           />
@@ -332,8 +333,19 @@ export function LogPanel({ run }: LogPanelProps) {
   );
 }
 
-function Nothing({ run, loading, living }: { run: Run; loading: boolean; living: boolean }) {
+function Nothing({
+  run,
+  loading,
+  living,
+  refused,
+}: {
+  run: Run;
+  loading: boolean;
+  living: boolean;
+  refused: boolean;
+}) {
   const { t } = useWords();
+  if (refused) return <Empty title={t.error.codes.forbidden ?? ""} hint={t.run.log} />;
   if (living)
     return (
       <Empty

@@ -21,6 +21,7 @@ import { healthOf } from "@/lib/stats";
 import { durationOf, isLiving } from "@/lib/status";
 import { useCancelRun, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Details } from "./Details";
 import { LogPanel } from "./LogPanel";
@@ -61,6 +62,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const { attempt: wanted } = useSearch({ from: "/runs/$runId" });
   const job = useQuery({ ...jobQuery(ref, 1, 72), retry: false }).data?.item;
   const [cancelling, setCancelling] = useState(false);
+  const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
   const newest = detail.attempts[0];
   const shown = detail.attempts.find((a) => a.attempt === wanted) ?? newest;
@@ -104,10 +106,15 @@ function Loaded({ detail }: { detail: RunDetail }) {
               onClick={() => go(around.next)}
             />
           </span>
-          <Button icon={RotateCcw} busy={runNow.isPending} onClick={again} disabled={job === undefined}>
+          <Button
+            icon={RotateCcw}
+            busy={runNow.isPending}
+            onClick={again}
+            disabled={job === undefined || !operates}
+          >
             {t.act.runAgain}
           </Button>
-          {living && (
+          {living && operates && (
             <Button icon={OctagonX} look="danger" onClick={() => setCancelling(true)}>
               {t.act.cancelRun}
             </Button>

@@ -1,0 +1,89 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+// Who comes through a proxy is not on the program's own machine, and must sign in.
+const elsewhere = { extraHTTPHeaders: { Via: "1.1 proxy" } };
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+  await program.job("default/report", "echo done");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("a viewer is invited, chooses a password, and is offered only what they may do", async () => {
+  await program.api("PUT", "/users/ann", {
+    display_name: "Ann",
+    access: [{ role: "viewer", group: "default" }],
+  });
+  const { link } = await program.api<{ link: string }>("POST", "/users/ann/invite");
+  const { page, faults, close } = await open(
+    browser,
+    program.url,
+    new URL(link).pathname + new URL(link).hash,
+    elsewhere,
+  );
+  await page.getByText("Choose a password for ann").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Set password and sign in" }).click();
+  await page.locator(".me").getByText("Ann").waitFor();
+  expect(page.url()).not.toContain("invitation");
+
+  await page.goto(`${program.url}/jobs/default/report`);
+  await page.getByRole("heading", { name: "report" }).waitFor();
+  expect(await page.getByRole("button", { name: "Run now" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Edit" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("signing in leads to where the link did, and a wrong password says little", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs?q=rep", elsewhere);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByLabel("User").fill("ann");
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("User name or password is wrong.").waitFor();
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("1 job", { exact: true }).waitFor();
+  await close();
+});
+
+it("a session that ends in the middle of something leaves it as it was", async () => {
+  await program.api("PUT", "/users/ann", {
+    display_name: "Ann",
+    access: [{ role: "editor", group: "default" }],
+  });
+  const { page, close } = await open(browser, program.url, "/jobs/default/report/edit", elsewhere);
+  await page.getByLabel("User").fill("ann");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByLabel("Description").fill("half a thought");
+  await program.api("DELETE", "/users/ann/sessions");
+  await page.getByText("Your session has ended").waitFor();
+  await page.getByLabel("User").fill("ann");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Your session has ended").waitFor({ state: "detached" });
+  expect(await page.getByLabel("Description").inputValue()).toBe("half a thought");
+  await page.keyboard.press("Control+s");
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /Save as v/ })
+    .click();
+  await page.getByRole("heading", { name: "report" }).waitFor();
+  await close();
+});

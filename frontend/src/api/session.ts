@@ -1,0 +1,42 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, dataOf } from "./client";
+import type { Can } from "./schema.gen";
+
+export const meKey = ["me"] as const;
+
+/** Who is signed in. It fails with unauthenticated when nobody is. */
+export const meQuery = queryOptions({
+  queryKey: meKey,
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/me", { signal })),
+  staleTime: 60_000,
+  retry: (failures, error) => failures < 3 && !("problem" in error),
+});
+
+export const waysQuery = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/sign-in", { signal })),
+});
+
+export function signIn(user: string, password: string) {
+  return dataOf(api.POST("/api/v1/sign-in", { body: { user, password } }));
+}
+
+export async function signOut(): Promise<void> {
+  await api.POST("/api/v1/sign-out");
+}
+
+export function readInvitation(invitation: string) {
+  return dataOf(api.POST("/api/v1/invitations/read", { body: { invitation } }));
+}
+
+export function acceptInvitation(invitation: string, password: string, user?: string) {
+  return dataOf(api.POST("/api/v1/invitations/accept", { body: { invitation, password, user } }));
+}
+
+export type Deed = keyof Can;
+
+/** Whether something may be done in a group; without one, whether anywhere. */
+export function may(can: Can | undefined, deed: Deed, group?: string): boolean {
+  const groups = can?.[deed] ?? [];
+  return groups.includes("*") || (group === undefined ? groups.length > 0 : groups.includes(group));
+}

@@ -1,0 +1,22 @@
+import { useSyncExternalStore } from "react";
+
+// Set when the server says that nobody is signed in, until somebody is.
+let signedOut = false;
+const listeners = new Set<() => void>();
+
+export function noteSignedOut(out: boolean): void {
+  if (out === signedOut) return;
+  signedOut = out;
+  for (const listener of listeners) listener();
+}
+
+/** Whether the session has ended, or never begun. */
+export function useSignedOut(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => signedOut,
+  );
+}

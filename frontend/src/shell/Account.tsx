@@ -1,0 +1,33 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { LogOut } from "lucide-react";
+import { meQuery, signOut } from "@/api/session";
+import { IconButton } from "@/components/Button";
+import { useT } from "@/i18n";
+import { noteSignedOut } from "@/lib/expiry";
+
+const ranks = ["viewer", "operator", "editor", "admin"];
+
+/** Who is signed in, with their highest role, and the way out. */
+export function Account() {
+  const t = useT();
+  const client = useQueryClient();
+  const me = useQuery(meQuery).data;
+  if (!me) return null;
+  const name = me.how === "local" ? t.signIn.local : me.display_name || me.user;
+  const role = me.access.map((a) => a.role).sort((a, b) => ranks.indexOf(b) - ranks.indexOf(a))[0];
+  const leave = () =>
+    void signOut().finally(() => {
+      client.clear();
+      noteSignedOut(true);
+    });
+  return (
+    <section className="me" aria-label={t.signIn.account}>
+      <span className="av" aria-hidden>
+        {name.slice(0, 2).toUpperCase()}
+      </span>
+      <span className="trunc grow">{name}</span>
+      <span className="mut">{role && t.signIn.roles[role]}</span>
+      {me.how === "session" && <IconButton icon={LogOut} size={14} label={t.signIn.out} onClick={leave} />}
+    </section>
+  );
+}

@@ -1,0 +1,93 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { problemOf } from "@/api/problem";
+import { acceptInvitation, meKey, readInvitation } from "@/api/session";
+import { Button } from "@/components/Button";
+import { useT } from "@/i18n";
+import { noteSignedOut } from "@/lib/expiry";
+import { Door } from "./Door";
+
+/** What a one-time link opens: somebody chooses a password; the first administrator a name too. */
+export default function Invitation({ secret, onDone }: { secret: string; onDone(): void }) {
+  const t = useT();
+  const client = useQueryClient();
+  const ids = useId();
+  const invitation = useQuery({
+    queryKey: ["invitation", secret],
+    queryFn: () => readInvitation(secret),
+    retry: false,
+    gcTime: 0,
+  });
+  const [user, setUser] = useState("");
+  const [password, setPassword] = useState("");
+  const accept = useMutation({
+    mutationFn: () => acceptInvitation(secret, password, invitation.data?.administrator ? user : undefined),
+    onSuccess: (me) => {
+      client.clear();
+      client.setQueryData(meKey, me);
+      noteSignedOut(false);
+      onDone();
+    },
+  });
+  if (invitation.isPending) return null;
+  if (invitation.isError) {
+    const problem = problemOf(invitation.error);
+    return (
+      <Door title={problem.code === "not_found" ? t.signIn.used : (problem.detail ?? problem.title)}>
+        <Button look="primary" onClick={onDone}>
+          {t.signIn.toSignIn}
+        </Button>
+      </Door>
+    );
+  }
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    accept.mutate();
+  };
+  const { administrator, user: whose = "" } = invitation.data;
+  return (
+    <Door title={administrator ? t.signIn.administrator : t.signIn.invited(whose)}>
+      <form onSubmit={submit}>
+        {administrator && (
+          <label className="f" htmlFor={`${ids}u`}>
+            <span className="lab">{t.signIn.user}</span>
+            <span className="inp">
+              <input
+                id={`${ids}u`}
+                autoComplete="username"
+                required
+                value={user}
+                onChange={(e) => setUser(e.target.value)}
+              />
+            </span>
+          </label>
+        )}
+        <label className="f" htmlFor={`${ids}p`}>
+          <span className="lab">{t.signIn.password}</span>
+          <span className="inp">
+            <input
+              id={`${ids}p`}
+              type="password"
+              autoComplete="new-password"
+              required
+              minLength={12}
+              value={password}
+              onChange={(e) => setPassword(e.target.value)}
+            />
+          </span>
+          <span className="hint">{t.signIn.rule}</span>
+        </label>
+        {accept.isError && (
+          <p className="ferr" role="alert">
+            {problemOf(accept.error)
+              .errors?.map((e) => `${e.field} ${e.reason}`)
+              .join("; ") ?? problemOf(accept.error).detail}
+          </p>
+        )}
+        <Button type="submit" look="primary" busy={accept.isPending}>
+          {t.signIn.choose}
+        </Button>
+      </form>
+    </Door>
+  );
+}

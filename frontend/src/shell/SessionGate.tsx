@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { problemOf } from "@/api/problem";
+import { meQuery } from "@/api/session";
+import { useSignedOut } from "@/lib/expiry";
+
+const SignIn = lazy(() => import("./SignIn"));
+const Invitation = lazy(() => import("./Invitation"));
+
+/** The secret of the one-time link by which this page was opened, read before the router moves on from it. */
+const opened = /^#invitation=(.+)$/.exec(location.hash)?.[1];
+
+/**
+ * Shows the console to those who are signed in. When a session ends in the middle of
+ * something, the sign-in lies over the page, which stays as it is.
+ */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const me = useQuery(meQuery);
+  const signedOut = useSignedOut();
+  const [secret, setSecret] = useState(opened);
+  const [begun, setBegun] = useState(false);
+  useEffect(() => {
+    if (me.isSuccess) setBegun(true);
+  }, [me.isSuccess]);
+  if (secret) {
+    const done = () => {
+      // The secret must not stay in the address, nor in the history.
+      window.history.replaceState(null, "", location.pathname + location.search);
+      setSecret(undefined);
+    };
+    return (
+      <Suspense>
+        <Invitation secret={secret} onDone={done} />
+      </Suspense>
+    );
+  }
+  const nobody = signedOut || (me.isError && problemOf(me.error).code === "unauthenticated");
+  if (!begun && nobody) {
+    return (
+      <Suspense>
+        <SignIn />
+      </Suspense>
+    );
+  }
+  if (!begun && me.isPending) return null;
+  return (
+    <>
+      {children}
+      {nobody && (
+        <Suspense>
+          <SignIn over />
+        </Suspense>
+      )}
+    </>
+  );
+}

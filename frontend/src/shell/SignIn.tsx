@@ -1,0 +1,77 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { problemOf } from "@/api/problem";
+import { meKey, signIn, waysQuery } from "@/api/session";
+import { Button } from "@/components/Button";
+import { useT } from "@/i18n";
+import { noteSignedOut } from "@/lib/expiry";
+import { Door } from "./Door";
+
+/** Asks for a user name and a password. The address stays, so that one arrives where the link led. */
+export default function SignIn({ over }: { over?: boolean }) {
+  const t = useT();
+  const client = useQueryClient();
+  const ids = useId();
+  const ways = useQuery(waysQuery).data;
+  const [user, setUser] = useState("");
+  const [password, setPassword] = useState("");
+  const enter = useMutation({
+    mutationFn: () => signIn(user, password),
+    onSuccess: (me) => {
+      client.setQueryData(meKey, me);
+      noteSignedOut(false);
+      void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== meKey[0] });
+    },
+    onError: () => setPassword(""),
+  });
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    enter.mutate();
+  };
+  const problem = enter.error ? problemOf(enter.error) : undefined;
+  const wrong =
+    problem && { unauthenticated: t.signIn.wrong, too_many: t.signIn.locked }[problem.code as string];
+  return (
+    <Door
+      title={t.signIn.title}
+      over={over}
+      hint={over ? t.signIn.over : ways?.needs_administrator ? t.signIn.noAdministrator : undefined}
+    >
+      <form onSubmit={submit}>
+        <label className="f" htmlFor={`${ids}u`}>
+          <span className="lab">{t.signIn.user}</span>
+          <span className="inp">
+            <input
+              id={`${ids}u`}
+              autoComplete="username"
+              required
+              value={user}
+              onChange={(e) => setUser(e.target.value)}
+            />
+          </span>
+        </label>
+        <label className="f" htmlFor={`${ids}p`}>
+          <span className="lab">{t.signIn.password}</span>
+          <span className="inp">
+            <input
+              id={`${ids}p`}
+              type="password"
+              autoComplete="current-password"
+              required
+              value={password}
+              onChange={(e) => setPassword(e.target.value)}
+            />
+          </span>
+        </label>
+        {problem && (
+          <p className="ferr" role="alert">
+            {wrong ?? problem.detail ?? t.error.codes[problem.code]}
+          </p>
+        )}
+        <Button type="submit" look="primary" busy={enter.isPending}>
+          {t.signIn.submit}
+        </Button>
+      </form>
+    </Door>
+  );
+}
