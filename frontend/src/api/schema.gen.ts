@@ -1206,6 +1206,55 @@ export interface components {
             max_count?: number;
             max_age?: components["schemas"]["Duration"];
         };
+        /** @description What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text. */
+        Overlap: {
+            /**
+             * @default allow
+             * @enum {string}
+             */
+            policy?: "allow" | "queue" | "skip" | "replace";
+            /** @description How many runs may be alive at once; 1 by default, and any number for allow */
+            limit?: number;
+            /** @description How many runs may wait, 100 by default; for queue only */
+            queue?: number;
+            /**
+             * @description For queue only
+             * @default skip_newest
+             * @enum {string}
+             */
+            when_full?: "skip_newest" | "skip_oldest";
+        };
+        /** @description When there is another attempt. In a request it may be the limit alone, as a number. */
+        Retry: {
+            /** @description How many attempts there may be after the first */
+            limit?: number;
+            /**
+             * @default exponential
+             * @enum {string}
+             */
+            backoff?: "constant" | "linear" | "exponential";
+            delay?: components["schemas"]["Duration"];
+            max_delay?: components["schemas"]["Duration"];
+            jitter_percent?: number;
+            on?: ("failed" | "timed_out" | "lost")[];
+            /** @description Narrows failed to these codes */
+            exit_codes?: number[];
+        };
+        /** @description A job that runs after another. In a request it may be its name alone, as text. */
+        Child: {
+            /** @description group/name */
+            job: string;
+            /**
+             * @default success
+             * @enum {string}
+             */
+            on?: "success" | "failure" | "end";
+            /**
+             * @description The parent's result becomes the child's parameters
+             * @default false
+             */
+            pass_result?: boolean;
+        };
         /** @description What a run does. Exactly one of handler, shell, command, http and script is set. */
         Task: {
             handler?: string;
@@ -1288,7 +1337,19 @@ export interface components {
              */
             route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover";
             labels?: components["schemas"]["Labels"];
+            overlap?: components["schemas"]["Overlap"];
+            retry?: components["schemas"]["Retry"];
+            /** @description Jobs that run after this one; a cycle is refused */
+            children?: components["schemas"]["Child"][];
+            /** @description Parents, each of which must have ended before the job runs as their child; empty: it runs after each */
+            join?: string[];
             timeout?: components["schemas"]["Duration"];
+            total_timeout?: components["schemas"]["Duration"];
+            warn_after?: components["schemas"]["Duration"];
+            kill_grace?: components["schemas"]["Duration"];
+            start_within?: components["schemas"]["Duration"];
+            /** @description Pauses the job when so many runs in a row have ended badly; 0 never does */
+            pause_after_failures?: number;
             task: components["schemas"]["Task"];
             /** @description Any JSON value */
             params?: unknown;
@@ -1381,6 +1442,10 @@ export interface components {
             run_id: string;
             job: string;
             version: number;
+            /** @description pending; queued or skipped, when others of its runs are alive */
+            status: components["schemas"]["Status"];
+            /** @description Why it is queued or skipped */
+            reason?: string;
         };
         /** @description Either schedule, or expr with zone. */
         PreviewRequest: {
@@ -1600,7 +1665,7 @@ export interface components {
         };
         CancelAccepted: {
             run_id: string;
-            /** @description pending: it was called off; running: its instance has been told */
+            /** @description queued or pending: it was called off; running: its instance has been told */
             found: components["schemas"]["Status"];
         };
         LogLine: {
@@ -1850,6 +1915,9 @@ export type Cause = components['schemas']['Cause'];
 export type Level = components['schemas']['Level'];
 export type Schedule = components['schemas']['Schedule'];
 export type Misfire = components['schemas']['Misfire'];
+export type Overlap = components['schemas']['Overlap'];
+export type Retry = components['schemas']['Retry'];
+export type Child = components['schemas']['Child'];
 export type Task = components['schemas']['Task'];
 export type HttpTask = components['schemas']['HTTPTask'];
 export type ScriptTask = components['schemas']['ScriptTask'];

@@ -181,7 +181,7 @@ export function StackChart({ bars, now, label, height = 200, onOpen }: StackChar
               </text>
             </>
           )}
-          {first + span - now > span * 0.06 && (
+          {first + span - now > span * 0.06 && plot > 420 && (
             <text x={width - margin.right} y={height - 6} textAnchor="end" className="axis">
               {name(first + span)}
             </text>
