@@ -35,6 +35,9 @@ type Store interface {
 	// Lines returns lines in the order of their seq. It returns none for an attempt
 	// that is unknown.
 	Lines(ctx context.Context, filter LineFilter) ([]Line, error)
+	// Search returns a page of the lines that match. It reads the newest first, and so
+	// returns soon when there are many; a word that no line has may take a look at all.
+	Search(ctx context.Context, filter SearchFilter) (SearchPage, error)
 	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
 	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)

@@ -398,6 +398,14 @@ type LogEnd struct {
 	Run Run `json:"run"`
 }
 
+// LogHits defines model for LogHits.
+type LogHits struct {
+	Items []LogLine `json:"items"`
+
+	// Next The cursor of the next page
+	Next string `json:"next,omitempty"`
+}
+
 // LogLine defines model for LogLine.
 type LogLine = logstore.Line
 
@@ -989,6 +997,28 @@ type RunJobParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// SearchLogsParams defines parameters for SearchLogs.
+type SearchLogsParams struct {
+	// Text As in `timeout "connection refused"`
+	Text  string  `form:"text,omitempty" json:"text,omitempty"`
+	Level []Level `form:"level,omitempty" json:"level,omitempty"`
+
+	// Job group/name
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+	RunID string   `form:"run_id,omitempty" json:"run_id,omitempty"`
+
+	// From Fire time of the run, inclusive
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the run, exclusive
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Limit  int    `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
@@ -1204,6 +1234,9 @@ type ServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
+	// SearchLogs Log lines of all runs, newest run first
+	// (GET /api/v1/logs)
+	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
 	// GetMe Who is signed in, and what they may do
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
@@ -2660,6 +2693,99 @@ func (siw *ServerInterfaceWrapper) ListJobVersions(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// SearchLogs operation middleware
+func (siw *ServerInterfaceWrapper) SearchLogs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchLogsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "text", query, &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter text: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "level" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "level", query, &params.Level, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter level: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "run_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "run_id", query, &params.RunID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SearchLogs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetMe operation middleware
 func (siw *ServerInterfaceWrapper) GetMe(c *fiber.Ctx) error {
 
@@ -3684,6 +3810,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
 
+	router.Get(options.BaseURL+"/api/v1/logs", wrapper.SearchLogs)
+
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id/logs", wrapper.GetLogs)
 
 	router.Get(options.BaseURL+"/api/v1/nodes", wrapper.ListNodes)
@@ -4522,6 +4650,35 @@ type ListJobVersionsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListJobVersionsdefaultApplicationProblemPlusJSONResponse) VisitListJobVersionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SearchLogsRequestObject struct {
+	Params SearchLogsParams
+}
+
+type SearchLogsResponseObject interface {
+	VisitSearchLogsResponse(ctx *fiber.Ctx) error
+}
+
+type SearchLogs200JSONResponse LogHits
+
+func (response SearchLogs200JSONResponse) VisitSearchLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SearchLogsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SearchLogsdefaultApplicationProblemPlusJSONResponse) VisitSearchLogsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -5430,6 +5587,9 @@ type StrictServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
+	// SearchLogs Log lines of all runs, newest run first
+	// (GET /api/v1/logs)
+	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
 	// GetMe Who is signed in, and what they may do
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -6344,6 +6504,33 @@ func (sh *strictHandler) ListJobVersions(ctx *fiber.Ctx, group GroupName, name J
 		return err
 	} else if validResponse, ok := response.(ListJobVersionsResponseObject); ok {
 		if err := validResponse.VisitListJobVersionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SearchLogs operation middleware
+func (sh *strictHandler) SearchLogs(ctx *fiber.Ctx, params SearchLogsParams) error {
+	var request SearchLogsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SearchLogs(ctx.UserContext(), request.(SearchLogsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SearchLogs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SearchLogsResponseObject); ok {
+		if err := validResponse.VisitSearchLogsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -15,6 +15,26 @@ const linesPerPage = 1000
 // wantsText is the context key under which a request for text/plain is marked.
 type wantsText struct{}
 
+// SearchLogs answers GET /logs.
+func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
+	p := r.Params
+	filter := logstore.SearchFilter{
+		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
+		From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
+	}
+	for _, name := range p.Job {
+		filter.Jobs = append(filter.Jobs, job.Name(name))
+	}
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	found, err := h.store.Search(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return SearchLogs200JSONResponse{Items: append([]LogLine{}, found.Lines...), Next: found.Next}, nil
+}
+
 // GetLogs answers GET /runs/{run_id}/logs.
 func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
 	id, err := job.ParseRunID(r.RunID)

@@ -89,6 +89,8 @@ var permits = map[string]permit{
 	"getLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 	"tailLogs":  {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 
+	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
+
 	"listNodes":  {role: auth.Viewer, where: somewhere},
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},

@@ -182,6 +182,33 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 	}
 }
 
+func TestASearchFindsLinesOfGroupsWhoseLogsTheCallerSees(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for _, name := range []job.Name{"billing/x", "ops/x", "payroll/x"} {
+		run := begun(name, noon)
+		g.history(run)
+		g.printed(run, 1, 2)
+	}
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll", Grants: []auth.Grant{}})
+	blind := ann.person("blind", auth.Access{Role: auth.Viewer, Group: "ops", Grants: []auth.Grant{}})
+	find := func(b *browser, query string, n int) {
+		t.Helper()
+		page, _ := want[LogHits](g.world, http.StatusOK, "GET", "/api/v1/logs?"+query, nil, b.headers()...)
+		if len(page.Items) != n {
+			t.Errorf("%s: %d lines, want %d", query, len(page.Items), n)
+		}
+	}
+	find(ann, "text=line", 6)
+	find(ann, "text=line&group=ops", 2)
+	find(bob, "text=line", 2)
+	find(bob, "text=2&job=billing/x", 1)
+	for _, query := range []string{"group=ops", "job=ops/x", "group=payroll", "run_id=" + string(begun("ops/x", noon).RunID)} {
+		find(bob, query, 0)
+	}
+	find(blind, "text=line", 0)
+}
+
 func TestARunOfAnotherGroupDoesNotExist(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()

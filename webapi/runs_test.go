@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +41,35 @@ func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
 	if page = list("limit=2&cursor="+page.Next, x.RunID); page.Next != "" {
 		t.Errorf("the last page has next %q", page.Next)
 	}
+}
+
+func TestLinesAreFoundInPagesAndByFilter(t *testing.T) {
+	w := newWorld(t)
+	x, y := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute))
+	w.history(x, y)
+	w.printed(x, 1, 12)
+	w.printed(y, 1, 12)
+	find := func(parameters string, expected ...string) LogHits {
+		t.Helper()
+		page, _ := want[LogHits](w, http.StatusOK, "GET", "/api/v1/logs?"+parameters, nil)
+		var hits []string
+		for _, l := range page.Items {
+			hits = append(hits, fmt.Sprintf("%s:%d", l.Job, l.Seq))
+		}
+		if d := cmp.Diff(expected, hits); d != "" {
+			t.Errorf("%s: %s", parameters, d)
+		}
+		return page
+	}
+	find("text=LINE+7", "orders/y:7", "billing/x:7")
+	find("text=%22line+7%22&group=billing", "billing/x:7")
+	find("text=7&run_id="+string(y.RunID), "orders/y:7")
+	find("text=7&from=2026-01-05T12:01:00Z", "orders/y:7")
+	find("text=absent")
+	find("text=7&level=error")
+	page := find("limit=2", "orders/y:12", "orders/y:11")
+	find("limit=2&cursor="+page.Next, "orders/y:10", "orders/y:9")
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs?text=%22open", nil, "text")
 }
 
 func TestARunHasItsAttemptsAndTimeline(t *testing.T) {

@@ -28,6 +28,7 @@ func main() {
 		newGetCommand(),
 		newRunCommand(),
 		newLogsCommand(),
+		newSearchCommand(),
 		newCancelCommand(),
 		newPauseCommand(),
 		newResumeCommand(),

@@ -398,6 +398,14 @@ type LogEnd struct {
 	Run Run `json:"run"`
 }
 
+// LogHits defines model for LogHits.
+type LogHits struct {
+	Items []LogLine `json:"items"`
+
+	// Next The cursor of the next page
+	Next string `json:"next,omitempty"`
+}
+
 // LogLine defines model for LogLine.
 type LogLine = logstore.Line
 
@@ -989,6 +997,28 @@ type RunJobParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// SearchLogsParams defines parameters for SearchLogs.
+type SearchLogsParams struct {
+	// Text As in `timeout "connection refused"`
+	Text  *string  `form:"text,omitempty" json:"text,omitempty"`
+	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
+
+	// Job group/name
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+	RunID *string   `form:"run_id,omitempty" json:"run_id,omitempty"`
+
+	// From Fire time of the run, inclusive
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the run, exclusive
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
@@ -1462,6 +1492,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 	ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SearchLogs Log lines of all runs, newest run first
+	//
+	// Lines that have all of the words of `text`, in any order and case, and what
+	// stands in double quotes as it stands there. A word is a sequence of letters and
+	// digits; other characters only part words. A filter given more than once
+	// means any of its values. Of a run the last line comes first.
+	//
+	// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
+	SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMe Who is signed in, and what they may do
 	//
@@ -2298,6 +2338,26 @@ func (c *Client) RunJob(ctx context.Context, group GroupName, name JobName, para
 // Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 func (c *Client) ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobVersionsRequest(c.Server, group, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SearchLogs Log lines of all runs, newest run first
+//
+// Lines that have all of the words of `text`, in any order and case, and what
+// stands in double quotes as it stands there. A word is a sequence of letters and
+// digits; other characters only part words. A filter given more than once
+// means any of its values. Of a run the last line comes first.
+//
+// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
+func (c *Client) SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchLogsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4587,6 +4647,156 @@ func NewListJobVersionsRequest(server string, group GroupName, name JobName) (*h
 	return req, nil
 }
 
+// NewSearchLogsRequest constructs an http.Request for the SearchLogs method
+func NewSearchLogsRequest(server string, params *SearchLogsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/logs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Text != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Level != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RunID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "run_id", *params.RunID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetMeRequest constructs an http.Request for the GetMe method
 func NewGetMeRequest(server string) (*http.Request, error) {
 	var err error
@@ -6220,6 +6430,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 	ListJobVersionsWithResponse(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*ListJobVersionsResponse, error)
 
+	// SearchLogsWithResponse Log lines of all runs, newest run first
+	//
+	// Lines that have all of the words of `text`, in any order and case, and what
+	// stands in double quotes as it stands there. A word is a sequence of letters and
+	// digits; other characters only part words. A filter given more than once
+	// means any of its values. Of a run the last line comes first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
+	SearchLogsWithResponse(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*SearchLogsResponse, error)
+
 	// GetMeWithResponse Who is signed in, and what they may do
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7738,6 +7960,54 @@ func (r ListJobVersionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListJobVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SearchLogsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogHits
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SearchLogsResponse) GetJSON200() *LogHits {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SearchLogsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SearchLogsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchLogsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchLogsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchLogsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9548,6 +9818,24 @@ func (c *ClientWithResponses) ListJobVersionsWithResponse(ctx context.Context, g
 	return ParseListJobVersionsResponse(rsp)
 }
 
+// SearchLogsWithResponse Log lines of all runs, newest run first
+//
+// Lines that have all of the words of `text`, in any order and case, and what
+// stands in double quotes as it stands there. A word is a sequence of letters and
+// digits; other characters only part words. A filter given more than once
+// means any of its values. Of a run the last line comes first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
+func (c *ClientWithResponses) SearchLogsWithResponse(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*SearchLogsResponse, error) {
+	rsp, err := c.SearchLogs(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchLogsResponse(rsp)
+}
+
 // GetMeWithResponse Who is signed in, and what they may do
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10931,6 +11219,39 @@ func ParseListJobVersionsResponse(rsp *http.Response) (*ListJobVersionsResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest VersionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSearchLogsResponse parses an HTTP response from a SearchLogsWithResponse call
+func ParseSearchLogsResponse(rsp *http.Response) (*SearchLogsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchLogsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogHits
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -40,6 +40,9 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"lines arrive in any cut and order", linesInAnyCut},
 		{"lines are selected by level", linesByLevel},
 		{"lines keep any text", lineTexts},
+		{"lines are found by words and phrases", searchWords},
+		{"lines are found by what their runs are", searchFilters},
+		{"pages of a search hold each line once", searchPages},
 		{"lines that are not valid are refused with their batch", invalidLines},
 
 		{"trim deletes what is older and nothing else", trim},

@@ -1,0 +1,116 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// searchBack are the periods in which lines are looked for, one after the other,
+// until there are enough: to sort the hits of a common word in all of history takes
+// long, and its newest are in the last hour. The last, zero, is all of it.
+var searchBack = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour, 0}
+
+// Search implements [logstore.Store].
+func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
+	var page logstore.SearchPage
+	if err := filter.Validate(); err != nil {
+		return page, err
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return page, err
+	}
+	limit := cmp.Or(filter.Limit, logstore.DefaultHits)
+	newest := time.Now()
+	if !filter.To.IsZero() && filter.To.Before(newest) {
+		newest = filter.To
+	}
+	if c, err := logstore.ParseHitCursor(filter.Cursor); err == nil && c.RunID.Time().Before(newest) {
+		newest = c.RunID.Time()
+	}
+	for _, back := range searchBack {
+		narrow := filter
+		whole := back == 0 || filter.RunID != "" || newest.Add(-back).Before(filter.From)
+		if !whole {
+			narrow.From = newest.Add(-back)
+		}
+		lines, err := s.search(ctx, &narrow, limit+1) // one more tells whether there is another page
+		if err != nil {
+			return page, fmt.Errorf("search logs: %w", err)
+		}
+		if len(lines) > limit {
+			page.Lines = lines[:limit]
+			page.Next = logstore.HitAt(&lines[limit-1]).String()
+			return page, nil
+		}
+		if page.Lines = lines; whole {
+			return page, nil
+		}
+	}
+	return page, nil
+}
+
+func (s *Store) search(ctx context.Context, f *logstore.SearchFilter, limit int) ([]logstore.Line, error) {
+	runs := f.Runs()
+	c, err := where(&runs)
+	if err != nil {
+		return nil, err
+	}
+	if f.RunID != "" {
+		c.add("fire_time = fromUnixTimestamp64Milli(?, 'UTC')", fireMillis(f.RunID))
+		c.add("run_id = ?", packID(f.RunID))
+	}
+	if f.Cursor != "" {
+		cursor, err := logstore.ParseHitCursor(f.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		fire := fireMillis(cursor.RunID)
+		c.add("fire_time <= fromUnixTimestamp64Milli(?, 'UTC')", fire) // which names the parts
+		c.add("(fire_time, toUInt128(run_id), attempt, broadcast_index, seq) < (fromUnixTimestamp64Milli(?, 'UTC'), toUInt128(toUUID(?)), ?, ?, ?)",
+			fire, string(cursor.RunID), toUint32(cursor.Attempt), toUint32(int(cursor.Piece)), uint64(cursor.Seq)) //nolint:gosec // is 1 or more
+	}
+	if len(f.Levels) > 0 {
+		c.add("level IN (?)", f.Levels)
+	}
+	terms := logstore.ParseTerms(f.Text)
+	if len(terms.Words) > 0 {
+		// Of the very expression that is indexed: with text alone it would be slow.
+		c.add("hasAllTokens(lower(text), ?)", strings.Join(terms.Words, " "))
+	}
+	for _, p := range terms.Phrases {
+		c.add("lower(text) LIKE ?", "%"+escapeLike.Replace(p)+"%")
+	}
+	rows, err := s.conn.Query(ctx, "SELECT job, run_id, attempt, broadcast_index, seq, at, toString(level), toString(output), text FROM run_logs"+c.clause("WHERE")+
+		" ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC, seq DESC, precedence DESC"+
+		fmt.Sprintf(" LIMIT 1 BY fire_time, run_id, attempt, broadcast_index, seq LIMIT %d", limit), c.args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var lines []logstore.Line
+	for rows.Next() {
+		var l logstore.Line
+		var name string
+		var id uuid.UUID
+		var attempt, piece uint32
+		var seq uint64
+		var at time.Time
+		if err := rows.Scan(&name, &id, &attempt, &piece, &seq, &at, &l.Level, &l.Output, &l.Text); err != nil {
+			return nil, err
+		}
+		l.RunID, l.Job, l.Attempt, l.Piece = unpackID(id), job.Name(name), int(attempt), logstore.Piece(piece)
+		l.Seq, l.At = int64(seq), at.UTC()
+		lines = append(lines, l)
+	}
+	return lines, explain(rows.Err())
+}
+
+var escapeLike = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)

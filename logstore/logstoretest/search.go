@@ -1,0 +1,149 @@
+package logstoretest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// said returns a line of a run, at info.
+func (r run) said(seq int, text string) logstore.Line {
+	return logstore.Line{RunID: r.id(), Job: r.job, Attempt: r.attempt, Seq: int64(seq), At: r.fire.Add(ms(seq)), Level: "info", Output: "stdout", Text: text}
+}
+
+func findLines(t *testing.T, s logstore.Store, f logstore.SearchFilter) logstore.SearchPage {
+	t.Helper()
+	page, err := s.Search(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// wantHits compares what a search finds with "hour/attempt:seq" of each line.
+func wantHits(t *testing.T, s logstore.Store, f logstore.SearchFilter, want ...string) {
+	t.Helper()
+	got := []string{}
+	for _, l := range findLines(t, s, f).Lines {
+		got = append(got, fmt.Sprintf("%g/%d:%d", l.RunID.Time().Sub(epoch).Hours(), l.Attempt, l.Seq))
+	}
+	if diff := cmp.Diff(append([]string{}, want...), got); diff != "" {
+		t.Errorf("search for %+v differs (-want +got):\n%s", f, diff)
+	}
+}
+
+func searchWords(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	r := newRun()
+	w.lines(t,
+		r.said(1, "Connection to db-7 refused"),
+		r.said(2, "connection ESTABLISHED (db-7)"),
+		r.said(3, "reconnecting; 100% of 3_000 rows"),
+		r.said(4, "größe: 7 日本語 ok"),
+		r.said(5, ""),
+		r.said(6, `the path is C:\temp\x, "quoted"`),
+		r.said(7, "100x of 3.000 rows"))
+	want := func(text string, seqs ...int) {
+		t.Helper()
+		var hits []string
+		for _, seq := range seqs {
+			hits = append(hits, fmt.Sprintf("0/1:%d", seq))
+		}
+		wantHits(t, s, logstore.SearchFilter{Text: text}, hits...)
+	}
+	want("", 7, 6, 5, 4, 3, 2, 1)
+	want("connection", 2, 1)
+	want("CONNECTION db", 2, 1)
+	want("7 connection refused", 1)
+	want("db-7", 2, 1)
+	want("connect")
+	want("connecting")
+	want("7", 4, 2, 1)
+	want("größe", 4)
+	want("日本語", 4)
+	want("日本")
+	want(`"to db-7"`, 1)
+	want(`"db-7 to"`)
+	want(`"100% of"`, 3)
+	want(`"3_000"`, 3)
+	want(`"3.000"`, 7)
+	want(`"c:\temp"`, 6)
+	want(`"is c" path`, 6)
+	want(`rows "100"`, 3)
+	want("--- ;", 7, 6, 5, 4, 3, 2, 1)
+	want("absent")
+}
+
+func searchFilters(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	at := func(hour int) run { return newRun().at(epoch.Add(time.Duration(hour) * time.Hour)) }
+	failed := at(2).said(2, "hello again")
+	failed.Level = "error"
+	w.lines(t, at(1).said(1, "hello"), at(1).try(2).said(1, "hello"), at(2).said(1, "hello"), failed,
+		at(3).of("bill/day").said(1, "hello"), at(4).of("billing/other").said(1, "hello"))
+	want := func(f logstore.SearchFilter, hits ...string) {
+		t.Helper()
+		f.Text = "hello"
+		wantHits(t, s, f, hits...)
+	}
+	want(logstore.SearchFilter{}, "4/1:1", "3/1:1", "2/1:2", "2/1:1", "1/2:1", "1/1:1")
+	want(logstore.SearchFilter{Limit: 2}, "4/1:1", "3/1:1")
+	want(logstore.SearchFilter{Group: "bill"}, "3/1:1")
+	want(logstore.SearchFilter{Groups: []string{"bill", "unknown"}}, "3/1:1")
+	want(logstore.SearchFilter{Groups: []string{"unknown"}})
+	want(logstore.SearchFilter{Jobs: []job.Name{report}}, "2/1:2", "2/1:1", "1/2:1", "1/1:1")
+	want(logstore.SearchFilter{Levels: []string{"error", "warn"}}, "2/1:2")
+	want(logstore.SearchFilter{RunID: at(1).id()}, "1/2:1", "1/1:1")
+	want(logstore.SearchFilter{From: epoch.Add(2 * time.Hour), To: epoch.Add(4 * time.Hour)}, "3/1:1", "2/1:2", "2/1:1")
+
+	refuse := func(field string, f logstore.SearchFilter) {
+		t.Helper()
+		_, err := s.Search(t.Context(), f)
+		wantInvalid(t, err, field)
+	}
+	refuse("text", logstore.SearchFilter{Text: `"open`})
+	refuse("run_id", logstore.SearchFilter{RunID: "1234"})
+	refuse("group", logstore.SearchFilter{Group: "A B"})
+	refuse("limit", logstore.SearchFilter{Limit: logstore.MaxHits + 1})
+	refuse("cursor", logstore.SearchFilter{Cursor: "next"})
+}
+
+func searchPages(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	var all []logstore.Line
+	for hour := range 40 {
+		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", hour%3))).at(epoch.Add(time.Duration(hour/2) * time.Hour))
+		all = append(all, logOf(r, 1, 20)...)
+	}
+	w.lines(t, all...)
+	w.lines(t, all[10:30]...) // again
+	pieces := logOf(newRun().at(epoch.Add(3*time.Hour)), 1, 40)
+	for i := range pieces {
+		pieces[i].Piece, pieces[i].Seq = logstore.PieceAt(i/20), int64(i%20+1)
+	}
+	all = append(all, pieces...)
+	w.lines(t, pieces...)
+	var got []logstore.Line
+	f := logstore.SearchFilter{Text: "log says", Limit: 37}
+	for {
+		page := findLines(t, s, f)
+		got = append(got, page.Lines...)
+		if page.Next == "" {
+			break
+		}
+		f.Cursor = page.Next
+	}
+	if len(got) != len(all) {
+		t.Errorf("the pages have %d lines; want %d", len(got), len(all))
+	}
+	for i := 1; i < len(got); i++ {
+		if logstore.CompareHits(&got[i-1], &got[i]) >= 0 {
+			t.Fatalf("line %d of run %s comes before line %d of run %s", got[i-1].Seq, got[i-1].RunID, got[i].Seq, got[i].RunID)
+		}
+	}
+}

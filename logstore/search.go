@@ -1,0 +1,201 @@
+package logstore
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// Bounds of searches.
+const (
+	DefaultHits   = 100
+	MaxHits       = 1000
+	maxSearchText = 256 // bytes
+)
+
+// SearchFilter selects log lines of all runs. Each field that is set must hold; the
+// zero filter is all lines.
+type SearchFilter struct {
+	// Text is what a line must have: all of the words, in any order, and what stands
+	// in double quotes as it stands there. ASCII letters match in either case. A word
+	// is a sequence of letters, digits and whatever is not ASCII; other characters
+	// only part them, so user-42 is two words. Of what is quoted, too, the words must be
+	// words of the line.
+	Text     string
+	Levels   []string
+	Jobs     []job.Name
+	Group    string   // executor group
+	Groups   []string // one of these executor groups; nil is any
+	RunID    job.RunID
+	From, To time.Time // fire time of the lines' runs in [From, To)
+
+	Limit  int    // from 1 to MaxHits; defaults to DefaultHits
+	Cursor string // where the page before ended
+}
+
+// Runs returns the filter of the runs whose lines f selects, but for its RunID.
+func (f *SearchFilter) Runs() RunFilter {
+	return RunFilter{Jobs: f.Jobs, Group: f.Group, Groups: f.Groups, From: f.From, To: f.To}
+}
+
+// Validate returns an *InvalidError that names the first field that is wrong.
+func (f *SearchFilter) Validate() error {
+	runs := f.Runs()
+	if err := runs.Validate(); err != nil {
+		return err
+	}
+	if f.RunID != "" {
+		if _, err := job.ParseRunID(string(f.RunID)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(f.Text) > maxSearchText:
+		return invalid("text", "must not be longer than %d bytes", maxSearchText)
+	case strings.Count(f.Text, `"`)%2 != 0:
+		return invalid("text", "has a quotation mark without another")
+	case f.Limit < 0 || f.Limit > MaxHits:
+		return invalid("limit", "must be from 1 to %d", MaxHits)
+	}
+	for _, level := range f.Levels {
+		if level == "" || len(level) > maxWord {
+			return invalid("level", "must be a word of at most %d bytes", maxWord)
+		}
+	}
+	if f.Cursor != "" {
+		if _, err := ParseHitCursor(f.Cursor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SearchPage is a part of the lines that a search finds, newest run first, and of a run
+// the last line first.
+type SearchPage struct {
+	Lines []Line `json:"lines"`
+	Next  string `json:"next,omitempty"` // the cursor of the next page; empty on the last
+}
+
+// HitCursor is the last line of a page.
+type HitCursor struct {
+	Cursor
+	Piece Piece
+	Seq   int64
+}
+
+// HitAt returns the cursor of a page that ends with l.
+func HitAt(l *Line) HitCursor { return HitCursor{Cursor{l.RunID, l.Attempt}, l.Piece, l.Seq} }
+
+// String returns the text that ParseHitCursor reads.
+func (c HitCursor) String() string { return fmt.Sprintf("%s.%d.%d", c.Cursor, c.Piece, c.Seq) }
+
+// ParseHitCursor reads [SearchPage.Next]. Its error is an *InvalidError.
+func ParseHitCursor(s string) (HitCursor, error) {
+	wrong := invalid("cursor", "must be the text that came as next with the page before")
+	parts := strings.Split(s, ".")
+	if len(parts) != 4 {
+		return HitCursor{}, wrong
+	}
+	c, err := ParseCursor(parts[0] + "." + parts[1])
+	piece, pieceErr := strconv.Atoi(parts[2])
+	seq, seqErr := strconv.ParseInt(parts[3], 10, 64)
+	if err != nil || pieceErr != nil || Piece(piece).check() != nil || seqErr != nil || seq < 1 {
+		return HitCursor{}, wrong
+	}
+	return HitCursor{c, Piece(piece), seq}, nil
+}
+
+// Terms are what a search's text asks for, in lower case.
+type Terms struct {
+	Words   []string // each once
+	Phrases []string
+}
+
+// ParseTerms reads [SearchFilter.Text], which was validated.
+func ParseTerms(text string) Terms {
+	var t Terms
+	for i, part := range strings.Split(lower(text), `"`) {
+		t.Words = append(t.Words, words(part)...)
+		if quoted := i%2 == 1; quoted && part != "" {
+			t.Phrases = append(t.Phrases, part)
+		}
+	}
+	slices.Sort(t.Words)
+	t.Words = slices.Compact(t.Words)
+	return t
+}
+
+// Match reports whether a line with this text has all that t asks for.
+func (t *Terms) Match(text string) bool {
+	if len(t.Words) == 0 && len(t.Phrases) == 0 {
+		return true
+	}
+	text = lower(text)
+	for _, p := range t.Phrases {
+		if !strings.Contains(text, p) {
+			return false
+		}
+	}
+	for _, w := range t.Words {
+		if !hasWord(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWord reports whether word stands in text between what parts words.
+func hasWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		begin, end := from+i, from+i+len(word)
+		if (begin == 0 || !isWord(text[begin-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		from = begin + 1
+	}
+}
+
+// lower changes ASCII letters only, as stores do.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+func isWord(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b > math.MaxInt8
+}
+
+func words(s string) []string {
+	var all []string
+	for from := 0; from < len(s); {
+		to := from
+		for to < len(s) && isWord(s[to]) {
+			to++
+		}
+		if to > from {
+			all = append(all, s[from:to])
+		}
+		from = max(to, from+1)
+	}
+	return all
+}
+
+// CompareHits is the order of a search's lines.
+func CompareHits(a, b *Line) int {
+	return cmp.Or(cmp.Compare(b.RunID, a.RunID), cmp.Compare(b.Attempt, a.Attempt), cmp.Compare(b.Piece, a.Piece), cmp.Compare(b.Seq, a.Seq))
+}
