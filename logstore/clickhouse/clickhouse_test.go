@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func TestAMigrationThatStoppedHalfwayIsFinished(t *testing.T) {
 	conn := sql(t, address)
 	exec(t, conn, "TRUNCATE TABLE schema_migrations")
 	exec(t, conn, "DROP TABLE run_logs")
-	exec(t, conn, "DROP TABLE run_open_of_runs")
+	exec(t, conn, "DROP TABLE run_open_of_events")
 	s := open(t, address)
 	if err := s.WriteLines(t.Context(), "T:1-1", []logstore.Line{line(1)}); err != nil {
 		t.Error(err)
@@ -170,7 +171,12 @@ func TestARepeatCompletesAWriteThatFailedInAView(t *testing.T) {
 	address := chtest.Database(t)
 	s, conn := open(t, address), sql(t, address)
 	exec(t, conn, "CREATE MATERIALIZED VIEW broken TO run_open AS SELECT fire_time, run_id, throwIf(attempt = 1)::UInt32 AS attempt FROM runs")
-	batch := []logstore.Update{end(0), end(1)}
+	begun := func(n int) logstore.Update {
+		u := end(n)
+		u.Kind, u.Status = logstore.KindStarted, ""
+		return u
+	}
+	batch := []logstore.Update{begun(0), end(0), begun(1), end(1)}
 	if err := s.WriteRuns(t.Context(), "EVT:1-2", batch); err == nil {
 		t.Fatal("a write succeeded although a view failed")
 	}
@@ -208,6 +214,46 @@ func TestRepeatsUnderAnotherTokenWriteNoRow(t *testing.T) {
 	}
 }
 
+func TestARunOfWhichOnlyTheEndIsHeardIsNeverUnderWay(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	if err := s.WriteRuns(t.Context(), "EVT:1-2", []logstore.Update{end(0), end(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, conn, "SELECT count() FROM run_open"); n != 0 {
+		t.Errorf("%d rows were written for runs that had ended; want none", n)
+	}
+}
+
+func TestAnAttemptWithTwoRowsIsListedOnce(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	if err := s.WriteRuns(t.Context(), "EVT:1-3", []logstore.Update{end(0), end(1), end(2)}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, conn, "INSERT INTO runs SELECT * FROM runs")
+	var got []job.RunID
+	for f := (logstore.RunFilter{Limit: 2}); ; {
+		page, err := s.Runs(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page.Runs {
+			got = append(got, page.Runs[i].RunID)
+		}
+		if f.Cursor = page.Next; page.Next == "" {
+			break
+		}
+	}
+	if want := []job.RunID{end(2).RunID, end(1).RunID, end(0).RunID}; !slices.Equal(got, want) {
+		t.Errorf("the pages have %v; want %v", got, want)
+	}
+	last, err := s.LastRuns(t.Context(), []job.Name{report}, 3)
+	if err != nil || len(last[report]) != 3 {
+		t.Errorf("the last runs are %+v, with %v; want 3", last, err)
+	}
+}
+
 // Rows in run_open are dropped in parts: what is left of a run that has ended must
 // not look like one that is under way.
 func TestARunThatEndedIsNotUnderWayWhateverRowsAreLeft(t *testing.T) {
@@ -216,7 +262,6 @@ func TestARunThatEndedIsNotUnderWayWhateverRowsAreLeft(t *testing.T) {
 	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{end(0)}); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, conn, "TRUNCATE TABLE run_open")
 	exec(t, conn, "INSERT INTO run_open (fire_time, run_id, attempt, group, job, version, cause, status) SELECT fire_time, run_id, attempt, group, job, version, cause, 'pending' FROM runs")
 	page, err := s.Runs(t.Context(), logstore.RunFilter{})
 	if err != nil || len(page.Runs) != 1 || page.Runs[0].Status != job.StatusSucceeded {

@@ -5,7 +5,7 @@
 //
 //	runs        one row for each attempt, written when it has ended
 //	run_events  what is said about it before that, and ends that came too late
-//	run_open    which attempts may be under way; two views keep it
+//	run_open    which attempts may be under way; a view of run_events fills it
 //	run_logs    lines of logs, a part for each day and class of retention
 //
 // So history is read without FINAL, and what is under way from a table that stays

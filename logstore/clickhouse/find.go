@@ -124,3 +124,38 @@ func (s *Store) findInstances(ctx context.Context, keys []key) (map[key]holder, 
 	}
 	return found, nil
 }
+
+// findOpen returns the rows that close those of the attempts that are under way for
+// readers.
+func (s *Store) findOpen(ctx context.Context, keys []key) (*closed, error) {
+	ctx, err := withKeys(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.conn.Query(ctx, "SELECT fire_time, run_id, attempt, toString(any(o.group)), toString(any(o.job)), any(o.version), toInt8(any(o.cause)) "+
+		"FROM run_open AS o WHERE "+byKeys+fmt.Sprintf(" GROUP BY fire_time, run_id, attempt HAVING toInt8(max(o.status)) < %d", firstFinal))
+	if err != nil {
+		return nil, fmt.Errorf("look for what is under way: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	found, now := &closed{}, time.Now().UTC()
+	for rows.Next() {
+		var k key
+		var fire time.Time
+		var group, name string
+		var version uint32
+		var cause int8
+		if err := rows.Scan(&fire, &k.id, &k.attempt, &group, &name, &version, &cause); err != nil {
+			return nil, fmt.Errorf("look for what is under way: %w", err)
+		}
+		found.runID, found.attempt = append(found.runID, k.id), append(found.attempt, k.attempt)
+		found.group, found.job = append(found.group, group), append(found.job, name)
+		found.version, found.cause = append(found.version, version), append(found.cause, cause)
+		found.fireTime, found.status = append(found.fireTime, fire.UnixMilli()), append(found.status, firstFinal)
+		found.endedAt = append(found.endedAt, now)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look for what is under way: %w", explain(err))
+	}
+	return found, nil
+}

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,10 +120,11 @@ func openKeys(f *logstore.RunFilter) (string, []any, error) {
 	if f.Instance != "" {
 		having.add("max(o.instance).2 = ?", f.Instance)
 	}
-	open := "SELECT fire_time, run_id, broadcast_index, attempt, any(o.job) AS name, max(o.status) AS state FROM run_open AS o" +
-		c.clause("WHERE") + " GROUP BY fire_time, run_id, broadcast_index, attempt" + having.clause("HAVING")
-	return "WITH open AS (" + open + ") SELECT fire_time, run_id, broadcast_index, attempt, name AS job, state AS status FROM open WHERE (run_id, broadcast_index, attempt) NOT IN " +
-		"(SELECT run_id, broadcast_index, attempt FROM runs WHERE fire_time IN (SELECT fire_time FROM open))", append(c.args, having.args...), nil
+	table := "run_open AS o" + c.clause("WHERE")
+	open := "SELECT fire_time, run_id, broadcast_index, attempt, any(o.job) AS name, max(o.status) AS state FROM " + table +
+		" GROUP BY fire_time, run_id, broadcast_index, attempt" + having.clause("HAVING")
+	return "SELECT fire_time, run_id, broadcast_index, attempt, name AS job, state AS status FROM (" + open + ") WHERE (run_id, broadcast_index, attempt) NOT IN " +
+		"(SELECT run_id, broadcast_index, attempt FROM runs WHERE fire_time IN (SELECT fire_time FROM " + table + "))", slices.Concat(c.args, having.args, c.args), nil
 }
 
 func withoutFinal(statuses []job.Status) []job.Status {

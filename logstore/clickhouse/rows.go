@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -83,6 +84,7 @@ func (c *identity) columns() []column {
 // ends are rows of the table runs.
 type ends struct {
 	identity
+	keys       []key
 	finished   []int64
 	exitCode   []*int32
 	message    []string
@@ -97,6 +99,7 @@ type ends struct {
 
 func (e *ends) add(k key, u *logstore.Update, token string, precedence int64) {
 	e.identity.add(k, u, statusCodes[u.Status])
+	e.keys = append(e.keys, k)
 	var exit *int32
 	var message, result, reason string
 	var lines uint32
@@ -187,4 +190,31 @@ func (e *events) columns() []column {
 		column{"percent", e.percent},
 		column{"detail", e.detail},
 		column{"precedence", e.precedence})
+}
+
+// closed are rows of run_open that say that an attempt has ended.
+type closed struct {
+	runID    []uuid.UUID
+	attempt  []uint32
+	group    []string
+	job      []string
+	version  []uint32
+	cause    []int8
+	fireTime []int64
+	status   []int8
+	endedAt  []time.Time
+}
+
+func (c *closed) columns() []column {
+	return []column{
+		{"run_id", c.runID},
+		{"attempt", c.attempt},
+		{"group", c.group},
+		{"job", c.job},
+		{"version", c.version},
+		{"cause", c.cause},
+		{"fire_time", c.fireTime},
+		{"status", c.status},
+		{"ended_at", c.endedAt},
+	}
 }

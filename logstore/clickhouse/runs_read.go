@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -72,7 +73,10 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultRuns)
-	runs, err := s.newest(ctx, &filter, limit+1, fmt.Sprintf("LIMIT 1 BY fire_time, run_id, broadcast_index, attempt LIMIT %d", limit+1)) // one more tells whether there is another page
+	runs, err := s.newest(ctx, &filter, limit+1, fmt.Sprintf("LIMIT %d", limit+1), true) // one more tells whether there is another page
+	if errors.Is(err, errTwice) {
+		runs, err = s.newest(ctx, &filter, limit+1, fmt.Sprintf("LIMIT 1 BY fire_time, run_id, broadcast_index, attempt LIMIT %d", limit+1), false)
+	}
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
@@ -84,9 +88,14 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 	return page, nil
 }
 
+// errTwice says that rows of one attempt wait for their merge. There should be none,
+// and asking ClickHouse to leave them out makes it read all rows for any page.
+var errTwice = errors.New("an attempt has two rows")
+
 // newest returns the newest runs that f selects, limit at most, in the order of
-// lists. clause is the limit of each of the two queries that it takes.
-func (s *Store) newest(ctx context.Context, f *logstore.RunFilter, limit int, clause string) ([]logstore.Run, error) {
+// lists. clause is the limit of each of the two queries that it takes. If exactly, the
+// error is errTwice when an attempt took two of the rows that the limit allows.
+func (s *Store) newest(ctx context.Context, f *logstore.RunFilter, limit int, clause string, exactly bool) ([]logstore.Run, error) {
 	wantEnded, wantOpen := asks(f.Statuses)
 	var keys []key
 	var runs []logstore.Run
@@ -111,6 +120,10 @@ func (s *Store) newest(ctx context.Context, f *logstore.RunFilter, limit int, cl
 		}
 		if runs, err = scanEnds(rows, false); err != nil {
 			return nil, err
+		}
+		n := len(runs)
+		if runs = slices.CompactFunc(runs, func(a, b logstore.Run) bool { return compareNewest(a, b) == 0 }); len(runs) < n && exactly {
+			return nil, errTwice
 		}
 	}
 	for i := range runs {
@@ -288,7 +301,8 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 		if err := (&logstore.RunFilter{Jobs: missing}).Validate(); err != nil {
 			return nil, err
 		}
-		runs, err := s.newest(ctx, &f, n*len(missing)*2, fmt.Sprintf("LIMIT %d BY job", n))
+		// Twice as many, should rows of one attempt wait for their merge.
+		runs, err := s.newest(ctx, &f, 2*n*len(missing), fmt.Sprintf("LIMIT %d BY job", 2*n), false)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs: %w", err)
 		}

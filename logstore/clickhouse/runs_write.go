@@ -75,10 +75,23 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 			return err
 		}
 	}
-	if len(n.runID) > 0 {
-		return s.insert(ctx, "runs", token, n.columns())
+	if len(n.runID) == 0 {
+		return nil
 	}
-	return nil
+	if err := s.insert(ctx, "runs", token, n.columns()); err != nil {
+		return err
+	}
+	return s.closeEnded(ctx, token, n.keys)
+}
+
+// closeEnded marks the attempts that were under way, so that their rows go. Of those
+// of which only the end is heard, most of them in a busy cluster, there are none.
+func (s *Store) closeEnded(ctx context.Context, token string, ended []key) error {
+	open, err := s.findOpen(ctx, ended)
+	if err != nil || len(open.runID) == 0 {
+		return err
+	}
+	return s.insert(ctx, "run_open", token, open.columns())
 }
 
 // firstEnd is the first end of an attempt within a batch.

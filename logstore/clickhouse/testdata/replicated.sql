@@ -75,9 +75,9 @@ PARTITION BY toYYYYMMDD(fire_time)
 ORDER BY (fire_time, run_id, broadcast_index, attempt, kind, slot)
 SETTINGS index_granularity = 1024, replicated_deduplication_window = 10000;
 
--- The attempts that may be under way: a row for each that was written of lately, or
--- has not ended. Rows of those that ended go an hour later; one that was left behind
--- is told from the others by looking into runs.
+-- The attempts that may be under way. What ends gets a row that says so, and both go
+-- minutes later; a row that was left behind is told from the others by looking into
+-- runs. Runs of which only the end is heard never come here, and the table stays small.
 CREATE TABLE IF NOT EXISTS run_open ON CLUSTER main
 (
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -95,19 +95,14 @@ CREATE TABLE IF NOT EXISTS run_open ON CLUSTER main
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
 PARTITION BY toYYYYMMDD(fire_time)
 ORDER BY (fire_time, run_id, broadcast_index, attempt)
-TTL ended_at + INTERVAL 1 HOUR DELETE WHERE toInt8(status) >= 10
-SETTINGS index_granularity = 1024, merge_with_ttl_timeout = 600, replicated_deduplication_window = 10000;
+TTL ended_at + INTERVAL 1 MINUTE DELETE WHERE toInt8(status) >= 10
+SETTINGS index_granularity = 1024, merge_with_ttl_timeout = 60, replicated_deduplication_window = 10000;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS run_open_of_events ON CLUSTER main TO run_open AS
 SELECT fire_time, run_id, broadcast_index, attempt, group, job, version, cause, status,
     (delivery, toString(instance)) AS instance, toDateTime(0, 'UTC') AS ended_at
 FROM run_events
 WHERE kind != 'late';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS run_open_of_runs ON CLUSTER main TO run_open AS
-SELECT fire_time, run_id, broadcast_index, attempt, group, job, version, cause, status,
-    (delivery, toString(instance)) AS instance, now('UTC') AS ended_at
-FROM runs;
 
 -- A part holds the lines of one day's runs in one class of retention, so that it is
 -- dropped whole. Classes are few: 1, 3, 7, 14, 30, 90 and 365 days.
