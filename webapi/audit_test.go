@@ -30,7 +30,7 @@ func TestEachChangeHasExactlyOneEntry(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	owner(g.world, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
-		return bus.TriggerReply{RunID: q.RunID, Version: 1}, nil
+		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	owner(g.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
 	run := begun("billing/x", noon)

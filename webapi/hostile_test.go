@@ -37,7 +37,7 @@ func newHostile(t *testing.T) *hostile {
 	run := begun("billing/x", noon)
 	h.history(run, finished(started(run, "w"), job.StatusSucceeded, 0, noon))
 	owner(h.world, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
-		return bus.TriggerReply{RunID: q.RunID, Version: 1}, nil
+		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
 	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}}
