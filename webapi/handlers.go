@@ -26,6 +26,8 @@ type handlers struct {
 	master  *seal.Master // seals secrets; nil without one
 	log     *slog.Logger
 
+	metrics *metrics
+
 	cookie func(secret string) string     // what Set-Cookie says
 	link   func(invitation string) string // where an invitation is accepted
 }

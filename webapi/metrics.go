@@ -12,6 +12,7 @@ import (
 // metrics are the collectors of this package.
 type metrics struct {
 	requests *prometheus.HistogramVec
+	signIns  *prometheus.CounterVec
 }
 
 // newMetrics registers the collectors, which read what they can where it is.
@@ -23,8 +24,16 @@ func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, er
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"method", "status"}),
 	}
+	m.signIns = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "carillon", Subsystem: "http", Name: "sign_ins_total",
+		Help: "Sign-ins with a password: done, wrong (user or password), locked (too many were wrong).",
+	}, []string{"result"})
+	for _, result := range []string{signInDone, signInWrong, signInLocked} {
+		m.signIns.WithLabelValues(result)
+	}
 	err := errors.Join(
 		to.Register(m.requests),
+		to.Register(m.signIns),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "streams", Help: "Open live tails.",
 		}, func() float64 { return float64(open.len()) })),
@@ -37,6 +46,13 @@ func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, er
 	}
 	return m, nil
 }
+
+// The results of a sign-in.
+const (
+	signInDone   = "done"
+	signInWrong  = "wrong"
+	signInLocked = "locked"
+)
 
 func (m *metrics) observe(method string, status int, took time.Duration) {
 	m.requests.WithLabelValues(method, strconv.Itoa(status)).Observe(took.Seconds())

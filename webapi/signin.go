@@ -22,13 +22,18 @@ func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (Get
 // SignIn answers POST /sign-in.
 func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
 	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, callerOf(ctx).from)
+	if errors.Is(err, auth.ErrLocked) {
+		h.metrics.signIns.WithLabelValues(signInLocked).Inc()
+	}
 	if errors.Is(err, auth.ErrUnauthenticated) {
+		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
 		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", callerOf(ctx).from.Address)
 		return nil, explain(err, "the user name or the password is wrong")
 	}
 	if err != nil {
 		return nil, err
 	}
+	h.metrics.signIns.WithLabelValues(signInDone).Inc()
 	e := entryOfChange(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
 	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil

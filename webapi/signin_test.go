@@ -202,7 +202,7 @@ func TestOnlyThisMachineIsLocal(t *testing.T) {
 
 func TestWrongPasswordsLockOutForAWhile(t *testing.T) {
 	g := newGuardedWorld(t)
-	g.administrator()
+	ann := g.administrator()
 	right, wrong := map[string]any{"user": "ann", "password": password}, map[string]any{"user": "ann", "password": "not this one at all"}
 	for range 7 {
 		g.problem(401, "unauthenticated", "POST", "/api/v1/sign-in", wrong, "the user name or the password is wrong")
@@ -216,6 +216,12 @@ func TestWrongPasswordsLockOutForAWhile(t *testing.T) {
 	}
 	if a := g.send("POST", "/api/v1/sign-in", right); a.header.Get("Retry-After") == "" {
 		t.Errorf("%v", a.header)
+	}
+	metrics := g.send("GET", "/metrics", nil, ann.headers()...).text
+	for _, line := range []string{`carillon_http_sign_ins_total{result="done"} 1`, `carillon_http_sign_ins_total{result="wrong"} 15`, `carillon_http_sign_ins_total{result="locked"} 3`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("the metrics have no %s", line)
+		}
 	}
 	g.problem(401, "unauthenticated", "POST", "/api/v1/sign-in", map[string]any{"user": "nobody", "password": password})
 }
