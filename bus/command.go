@@ -128,11 +128,6 @@ func (c *Conn) Ask(ctx context.Context, subject string, request, value any, time
 	if err != nil {
 		return fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
 	}
-	return decodeReply(m, subject, value)
-}
-
-// decodeReply is the inverse of [Respond]: it reads a value, or returns the error.
-func decodeReply(m *nats.Msg, subject string, value any) error {
 	var r reply
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return fmt.Errorf("decode reply on %s: %w", subject, err)

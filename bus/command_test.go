@@ -59,3 +59,44 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 		}
 	})
 }
+
+func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn, t := w.conn, w.t
+		replies := []bus.InstanceReply{
+			{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 8},
+			{Instance: "a", Answer: bus.AnswerUnknownHandler, State: bus.InstanceOnline, Detail: "no handler \"x\"\n"},
+		}
+		next := 0
+		sub, err := conn.NC.Subscribe(bus.SubjectInstance("g", "a", "*"), func(m *nats.Msg) {
+			if next < len(replies) {
+				_ = replies[next].Respond(m)
+			} else {
+				_ = bus.Respond(m, nil, &job.InvalidError{Field: "slots", Reason: "are too many"})
+			}
+			next++
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = sub.Unsubscribe() }()
+		ask := func() (*bus.InstanceReply, error) {
+			return conn.AskInstance(t.Context(), "g", "a", bus.VerbBeat, nil, nil, time.Second)
+		}
+		for i := range replies {
+			got, err := ask()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&replies[i], got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if _, err := ask(); !errors.Is(err, job.ErrInvalid) || len(job.Problems(err)) != 1 {
+			t.Errorf("a refusal arrived as %v", err)
+		}
+		if _, err := conn.AskInstance(t.Context(), "g", "b", bus.VerbBeat, nil, nil, time.Second); !errors.Is(err, bus.ErrNobodyThere) {
+			t.Errorf("who is gone: %v", err)
+		}
+	})
+}

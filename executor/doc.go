@@ -12,11 +12,13 @@
 // # Model
 //
 // Any number of instances share a group; whichever has a free slot pulls the next
-// trigger. A trigger stays on the bus, un-acknowledged, for as long as its attempt
-// lives:
+// trigger. Triggers of jobs with a route or labels are not pulled: a dispatcher
+// chooses the instance and offers it the trigger by a request, which the instance
+// accepts if it has a slot free for it. Either way the trigger stays on the bus,
+// un-acknowledged, for as long as its attempt lives:
 //
-//	pulled ── begun ── ended ── log flushed ── finished event stored ── acknowledged
-//	   └─────────── "in progress" every five seconds ───────────────┘
+//	pulled, or accepted ── begun ── ended ── log flushed ── finished event stored ── acknowledged
+//	         └───────────────── "in progress" every five seconds ─────────────────┘
 //
 // One goroutine, the loop, owns everything that is known about live attempts; each
 // attempt has a goroutine of its own, which ends by handing the attempt back.
@@ -31,6 +33,8 @@
 //     reported lost by whoever gets the trigger next, never run again. Such an attempt
 //     begins once its started event is stored, which JetStream takes once within
 //     thirty seconds, so a server that forgot a delivery does not make it run twice.
+//     One that was routed begins once this instance's claim is stored, which JetStream
+//     takes once for as long as the trigger may come again.
 //   - A redelivery to an instance that still runs the attempt, or has just ended it,
 //     does not run it twice.
 //   - Log lines are numbered from 1 within the attempt. A line that JetStream has

@@ -38,7 +38,12 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	reply := bus.InstanceReply{
 		Instance: l.e.cfg.Instance, Answer: answer, State: l.state(), Running: len(l.live), Slots: l.slots, Detail: detail,
 	}
-	if err := bus.Respond(m, reply, err); err != nil {
+	if err == nil {
+		err = reply.Respond(m)
+	} else {
+		err = bus.Respond(m, nil, err)
+	}
+	if err != nil {
 		l.e.log.DebugContext(life, "request not answered", "subject", m.Subject, "error", err)
 	}
 }

@@ -120,7 +120,11 @@ func (w *world) trigger(change ...func(*bus.Trigger)) *bus.Trigger {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	subject := bus.SubjectTrigger(t.Shard, "g")
+	if t.Routed() {
+		subject = bus.SubjectRouted(t.Shard, "g")
+	}
+	m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
 	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}

@@ -309,6 +309,12 @@ type HostLoad = bus.HostLoad
 // Instance defines model for Instance.
 type Instance = bus.Instance
 
+// InstanceReply What an instance says to a request.
+type InstanceReply = bus.InstanceReply
+
+// InstanceSettings defines model for InstanceSettings.
+type InstanceSettings = bus.SetRequest
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	// Administrator It creates the first administrator, who chooses a name too
@@ -787,6 +793,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InstanceName defines model for InstanceName.
+type InstanceName = string
+
 // JobName defines model for JobName.
 type JobName = string
 
@@ -1115,6 +1124,9 @@ type PutUserParams struct {
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
+type SetInstanceJSONRequestBody = InstanceSettings
+
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretRequest
 
@@ -1186,6 +1198,18 @@ type ServerInterface interface {
 	// ListHandlers The handlers of a group, what they do and which parameters they take
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(c *fiber.Ctx, group GroupName) error
+	// CordonInstance Have an instance take no more runs, and stay
+	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
+	CordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
+	// DrainInstance Have an instance finish what it has, and leave
+	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
+	DrainInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
+	// SetInstance Change an instance's slots or labels
+	// (POST /api/v1/groups/{group}/instances/{instance}/settings)
+	SetInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
+	// UncordonInstance Have an instance take runs again
+	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
+	UncordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
 	// ListSecrets The secrets of a group, without their values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(c *fiber.Ctx, group GroupName) error
@@ -1793,6 +1817,154 @@ func (siw *ServerInterfaceWrapper) ListHandlers(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListHandlers(c, group)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CordonInstance operation middleware
+func (siw *ServerInterfaceWrapper) CordonInstance(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "instance" -------------
+	var instance InstanceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance", c.Params("instance"), &instance, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CordonInstance(c, group, instance)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DrainInstance operation middleware
+func (siw *ServerInterfaceWrapper) DrainInstance(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "instance" -------------
+	var instance InstanceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance", c.Params("instance"), &instance, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DrainInstance(c, group, instance)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SetInstance operation middleware
+func (siw *ServerInterfaceWrapper) SetInstance(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "instance" -------------
+	var instance InstanceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance", c.Params("instance"), &instance, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SetInstance(c, group, instance)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UncordonInstance operation middleware
+func (siw *ServerInterfaceWrapper) UncordonInstance(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "instance" -------------
+	var instance InstanceName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance", c.Params("instance"), &instance, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UncordonInstance(c, group, instance)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3826,6 +3998,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/groups/:group/secrets/:secret", wrapper.PutSecret)
 
+	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/drain", wrapper.DrainInstance)
+
+	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/cordon", wrapper.CordonInstance)
+
+	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/uncordon", wrapper.UncordonInstance)
+
+	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/settings", wrapper.SetInstance)
+
 	router.Get(options.BaseURL+"/api/v1/version", wrapper.GetVersion)
 
 	router.Get(options.BaseURL+"/healthz", wrapper.Healthz)
@@ -4107,6 +4287,127 @@ type ListHandlersdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListHandlersdefaultApplicationProblemPlusJSONResponse) VisitListHandlersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CordonInstanceRequestObject struct {
+	Group    GroupName    `json:"group"`
+	Instance InstanceName `json:"instance"`
+}
+
+type CordonInstanceResponseObject interface {
+	VisitCordonInstanceResponse(ctx *fiber.Ctx) error
+}
+
+type CordonInstance200JSONResponse InstanceReply
+
+func (response CordonInstance200JSONResponse) VisitCordonInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CordonInstancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CordonInstancedefaultApplicationProblemPlusJSONResponse) VisitCordonInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DrainInstanceRequestObject struct {
+	Group    GroupName    `json:"group"`
+	Instance InstanceName `json:"instance"`
+}
+
+type DrainInstanceResponseObject interface {
+	VisitDrainInstanceResponse(ctx *fiber.Ctx) error
+}
+
+type DrainInstance200JSONResponse InstanceReply
+
+func (response DrainInstance200JSONResponse) VisitDrainInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type DrainInstancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DrainInstancedefaultApplicationProblemPlusJSONResponse) VisitDrainInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SetInstanceRequestObject struct {
+	Group    GroupName    `json:"group"`
+	Instance InstanceName `json:"instance"`
+	Body     *SetInstanceJSONRequestBody
+}
+
+type SetInstanceResponseObject interface {
+	VisitSetInstanceResponse(ctx *fiber.Ctx) error
+}
+
+type SetInstance200JSONResponse InstanceReply
+
+func (response SetInstance200JSONResponse) VisitSetInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SetInstancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetInstancedefaultApplicationProblemPlusJSONResponse) VisitSetInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UncordonInstanceRequestObject struct {
+	Group    GroupName    `json:"group"`
+	Instance InstanceName `json:"instance"`
+}
+
+type UncordonInstanceResponseObject interface {
+	VisitUncordonInstanceResponse(ctx *fiber.Ctx) error
+}
+
+type UncordonInstance200JSONResponse InstanceReply
+
+func (response UncordonInstance200JSONResponse) VisitUncordonInstanceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UncordonInstancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UncordonInstancedefaultApplicationProblemPlusJSONResponse) VisitUncordonInstanceResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -5539,6 +5840,18 @@ type StrictServerInterface interface {
 	// ListHandlers The handlers of a group, what they do and which parameters they take
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(ctx context.Context, request ListHandlersRequestObject) (ListHandlersResponseObject, error)
+	// CordonInstance Have an instance take no more runs, and stay
+	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
+	CordonInstance(ctx context.Context, request CordonInstanceRequestObject) (CordonInstanceResponseObject, error)
+	// DrainInstance Have an instance finish what it has, and leave
+	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
+	DrainInstance(ctx context.Context, request DrainInstanceRequestObject) (DrainInstanceResponseObject, error)
+	// SetInstance Change an instance's slots or labels
+	// (POST /api/v1/groups/{group}/instances/{instance}/settings)
+	SetInstance(ctx context.Context, request SetInstanceRequestObject) (SetInstanceResponseObject, error)
+	// UncordonInstance Have an instance take runs again
+	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
+	UncordonInstance(ctx context.Context, request UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error)
 	// ListSecrets The secrets of a group, without their values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(ctx context.Context, request ListSecretsRequestObject) (ListSecretsResponseObject, error)
@@ -5938,6 +6251,132 @@ func (sh *strictHandler) ListHandlers(ctx *fiber.Ctx, group GroupName) error {
 		return err
 	} else if validResponse, ok := response.(ListHandlersResponseObject); ok {
 		if err := validResponse.VisitListHandlersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CordonInstance operation middleware
+func (sh *strictHandler) CordonInstance(ctx *fiber.Ctx, group GroupName, instance InstanceName) error {
+	var request CordonInstanceRequestObject
+
+	request.Group = group
+	request.Instance = instance
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CordonInstance(ctx.UserContext(), request.(CordonInstanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CordonInstance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CordonInstanceResponseObject); ok {
+		if err := validResponse.VisitCordonInstanceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DrainInstance operation middleware
+func (sh *strictHandler) DrainInstance(ctx *fiber.Ctx, group GroupName, instance InstanceName) error {
+	var request DrainInstanceRequestObject
+
+	request.Group = group
+	request.Instance = instance
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DrainInstance(ctx.UserContext(), request.(DrainInstanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DrainInstance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DrainInstanceResponseObject); ok {
+		if err := validResponse.VisitDrainInstanceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SetInstance operation middleware
+func (sh *strictHandler) SetInstance(ctx *fiber.Ctx, group GroupName, instance InstanceName) error {
+	var request SetInstanceRequestObject
+
+	request.Group = group
+	request.Instance = instance
+
+	var body SetInstanceJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SetInstance(ctx.UserContext(), request.(SetInstanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetInstance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SetInstanceResponseObject); ok {
+		if err := validResponse.VisitSetInstanceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UncordonInstance operation middleware
+func (sh *strictHandler) UncordonInstance(ctx *fiber.Ctx, group GroupName, instance InstanceName) error {
+	var request UncordonInstanceRequestObject
+
+	request.Group = group
+	request.Instance = instance
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UncordonInstance(ctx.UserContext(), request.(UncordonInstanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UncordonInstance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UncordonInstanceResponseObject); ok {
+		if err := validResponse.VisitUncordonInstanceResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -40,7 +40,7 @@ func newHostile(t *testing.T) *hostile {
 		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
-	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}}
+	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}, "instance": {"b1"}}
 	return h
 }
 

@@ -95,6 +95,11 @@ var permits = map[string]permit{
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},
 
+	"drainInstance":    {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"cordonInstance":   {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"uncordonInstance": {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"setInstance":      {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
+
 	"listHandlers": {role: auth.Viewer, where: ofPath},
 	"listSecrets":  {role: auth.Editor, where: ofPath},
 	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},

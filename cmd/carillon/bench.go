@@ -9,13 +9,20 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"carillon/job"
 )
 
 // benchOptions are the flags that benches share; each reads those that apply to it.
 type benchOptions struct {
-	jobs    int
-	rate    int
-	runFor  time.Duration
+	jobs   int
+	rate   int
+	runFor time.Duration
+
+	// Of bench run: where its runs go, and among how many.
+	route     string
+	instances int
+
 	output  string
 	profile string // file for a CPU profile of what is measured
 	cold    bool   // takeover: by a node that has just been started
@@ -56,7 +63,7 @@ var benches = []bench{
 	{"fire", "triggers committed per second, and how late", benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
 	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
 	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
-	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000}, benchRun},
+	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
 	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
 
@@ -90,6 +97,11 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "how many jobs")
 		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
 		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
+		if opts.instances > 0 {
+			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
+			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
+			complete(sub, "route", words[string](job.Routes)...)
+		}
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
 		if b.name == "takeover" {
 			sub.Flags().BoolVar(&opts.cold, "cold", false, "one node has all, and the other is only started when that has died")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,17 +18,25 @@ import (
 	"carillon/logstore/sqlite"
 )
 
-// benchSlots is how many runs the executor of a bench does at once.
-const benchSlots = 1024
+// benchSlots is how many runs the executors of a bench do at once, and benchLeast how
+// many each of them does at least.
+const (
+	benchSlots = 1024
+	benchLeast = 64
+)
 
-// benchRun has all jobs due at one instant, with an executor that does nothing for
+// benchRun has all jobs due at one instant, with executors that do nothing for
 // each, and takes the time until the last run is stored as succeeded.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
+	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
+		return nil, usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
+	}
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
+	w.route = job.Route(o.route)
 	raw, rawCPU, err := w.rawRuns(ctx, min(o.jobs, 100_000))
 	if err != nil {
 		return nil, err
@@ -44,8 +53,8 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	defer func() { _ = store.Close() }()
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan error, 2)
-	if err := w.startRunParts(parts, store, ended); err != nil {
+	ended := make(chan error, 1+o.instances)
+	if err := w.startRunParts(parts, store, o.instances, ended); err != nil {
 		return nil, err
 	}
 	node, err := w.startNode(ctx, "bench")
@@ -111,27 +120,30 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int)
 	})
 }
 
-// startRunParts starts an executor and ingest. Each sends to ended when it has.
-func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, ended chan<- error) error {
-	conn, err := w.connect("executor")
+// startRunParts starts executors and ingest. Each sends to ended when it has.
+func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, instances int, ended chan<- error) error {
+	conn, err := w.connect("ingest")
 	if err != nil {
 		return err
 	}
-	e, err := executor.New(conn, executor.Config{Group: "bench", Instance: "bench", Slots: benchSlots})
+	in, err := ingest.New(conn, store, ingest.Config{})
 	if err != nil {
 		return err
 	}
-	executor.Register(e, "noop", func(context.Context, *executor.Run, struct{}) (any, error) { return nil, nil })
-	conn2, err := w.connect("ingest")
-	if err != nil {
-		return err
+	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
+	for i := range instances {
+		name := "bench-" + strconv.Itoa(i)
+		conn, err := w.connect(name)
+		if err != nil {
+			return err
+		}
+		e, err := executor.New(conn, executor.Config{Group: "bench", Instance: name, Slots: max(benchSlots/instances, benchLeast)})
+		if err != nil {
+			return err
+		}
+		executor.Register(e, "noop", func(context.Context, *executor.Run, struct{}) (any, error) { return nil, nil })
+		go func() { ended <- e.Run(ctx); conn.NC.Close() }()
 	}
-	in, err := ingest.New(conn2, store, ingest.Config{})
-	if err != nil {
-		return err
-	}
-	go func() { ended <- e.Run(ctx); conn.NC.Close() }()
-	go func() { ended <- in.Run(ctx); conn2.NC.Close() }()
 	return nil
 }
 
@@ -174,7 +186,7 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 		}
 		for m := range batch.Messages() {
 			for k := range 2 {
-				if _, err := w.conn.JS.PublishAsync("rawevt", event, jetstream.WithMsgID(strconv.Itoa(2*got+k))); err != nil {
+				if _, err := w.conn.JS.PublishAsync("rawevt", event, jetstream.WithMsgID(strconv.Itoa(2*got+k)), jetstream.WithStallWait(time.Minute)); err != nil {
 					return 0, 0, err
 				}
 			}

@@ -24,6 +24,7 @@ type benchWorld struct {
 	dir    string
 	server *embedded.Server
 	conn   *bus.Conn
+	route  job.Route // of the jobs that seed saves; empty is any
 }
 
 // newBenchWorld starts a server. shards is how many the cluster has; 0 is the default.
@@ -83,7 +84,7 @@ func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule f
 	}
 	for i := range n {
 		j := job.Job{
-			Job: benchJob(i), Schedule: schedule(i), Task: job.Task{Handler: "noop"},
+			Job: benchJob(i), Schedule: schedule(i), Task: job.Task{Handler: "noop"}, Route: w.route,
 			Misfire: job.Misfire{Policy: job.FireAll, Grace: job.Duration(time.Hour)},
 		}.WithDefaults()
 		data, err := json.Marshal(job.Version{Job: j, Version: 1, EffectiveFrom: from})
@@ -91,7 +92,7 @@ func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule f
 			return err
 		}
 		key := fmt.Sprintf("$KV.%s.%d.%s.%s", bus.BucketJobs, j.Job.Shard(shards), j.Job.Group(), j.Job.Short())
-		if _, err := js.PublishAsync(key, data); err != nil {
+		if _, err := js.PublishAsync(key, data, jetstream.WithStallWait(time.Minute)); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,8 @@ func (s *terminal) run(stdin string, args ...string) (code int, out, errOut stri
 	s.t.Helper()
 	var o, e strings.Builder
 	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand())
+		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(),
+		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -205,7 +206,7 @@ func drawRun(t *table, run client.RunDetail) {
 	t.line("")
 	t.row("AT", "ATTEMPT", "WHAT", "STATUS", "INSTANCE", "DETAIL")
 	for _, c := range run.Changes {
-		t.row(instant(c.At), strconv.Itoa(c.Attempt), string(c.Kind), orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, noteWidth))
+		t.row(instant(c.At), strconv.Itoa(c.Attempt), string(c.Kind), orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, 300))
 	}
 }
 
@@ -247,10 +248,10 @@ func drawGroups(t *table, groups client.GroupList) {
 		t.line("no executor groups: start an executor")
 		return
 	}
-	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "VERSION", "HOST", "LAST HEARD")
+	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST HEARD")
 	for _, g := range groups.Items {
 		if len(g.Instances) == 0 {
-			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-")
+			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
 		}
 		for _, i := range g.Instances {
 			kinds := i.Kinds
@@ -258,7 +259,7 @@ func drawGroups(t *table, groups client.GroupList) {
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
 			t.row(g.ExecutorGroup, string(i.State), cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
-				cell(strings.Join(kinds, ", "), 40), cell(i.Version, 20), cell(i.Host, 30), instant(i.At))
+				cell(strings.Join(kinds, ", "), 40), cell(cmp.Or(i.Labels.String(), "-"), 40), cell(i.Version, 20), cell(i.Host, 30), hostLoad(i.Load), instant(i.At))
 		}
 	}
 }
@@ -311,6 +312,14 @@ func paramsOf(schema json.RawMessage) string {
 		fields = append(fields, name+" "+kind(s.Properties[name].Type))
 	}
 	return strings.Join(fields, ", ")
+}
+
+// hostLoad tells the processes that want a CPU, for each that there is.
+func hostLoad(l *client.HostLoad) string {
+	if l == nil || l.CPUs == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", 100*l.Load1/float64(l.CPUs))
 }
 
 func drawCalendars(t *table, calendars client.CalendarList) {

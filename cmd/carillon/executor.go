@@ -17,6 +17,7 @@ type executorOptions struct {
 	secretKey           string
 	maxLines, maxBytes  int
 	slots               int
+	labels              []string
 	grace               time.Duration
 	logLevel, logFormat string
 }
@@ -33,6 +34,7 @@ func newExecutorCommand() *cobra.Command {
 			"starlark can neither read files nor start programs. Requests go to public addresses only, unless --http-allow has\n" +
 			"more.",
 		Example: "  carillon executor --group billing --nats nats://n1:4222 --creds billing.creds --slots 8\n" +
+			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
 			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
@@ -43,6 +45,7 @@ func newExecutorCommand() *cobra.Command {
 	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
+	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, for which jobs may ask; may be repeated")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor lets its runs go on")
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\" (default: from "+secretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
@@ -63,6 +66,10 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err := job.CheckSlug("group", o.group); err != nil {
 		return err
 	}
+	labels, err := job.ParseLabels(o.labels)
+	if err != nil {
+		return usage(err)
+	}
 	key, err := keyFrom(o.secretKey, secretKeyVariable)
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	defer conn.NC.Close()
 	e, err := executor.New(conn, executor.Config{
-		Group: o.group, Instance: o.instance, Slots: o.slots, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
+		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes,
 	})
 	if err != nil {

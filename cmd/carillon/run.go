@@ -22,6 +22,7 @@ const (
 
 func newRunCommand() *cobra.Command {
 	var params string
+	var labels []string
 	var wait, follow bool
 	cmd := &cobra.Command{
 		Use:   "run JOB",
@@ -31,11 +32,13 @@ func newRunCommand() *cobra.Command {
 			"13 lost, 14 skipped or missed.",
 		Example: "  carillon run ops/backup\n" +
 			"  carillon run ops/backup --wait && echo saved\n" +
+			"  carillon run ops/backup --label zone=eu\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&params, "params", "", "any `JSON` value, in the place of the job's parameters")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; together they take the place of the job's")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the run")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the run's log as it comes, and wait for its end")
 	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
@@ -55,6 +58,9 @@ func newRunCommand() *cobra.Command {
 			}
 			request.Params = json.RawMessage(params)
 		}
+		if request.Labels, err = job.ParseLabels(labels); err != nil {
+			return usage(err)
+		}
 		api, err := r.api()
 		if err != nil {
 			return err
@@ -67,7 +73,7 @@ func newRunCommand() *cobra.Command {
 			return r.awaitRun(cmd, api, accepted, follow)
 		}
 		if accepted.Status != job.StatusPending {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
 		}
 		return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
 	}

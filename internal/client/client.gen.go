@@ -309,6 +309,12 @@ type HostLoad = bus.HostLoad
 // Instance defines model for Instance.
 type Instance = bus.Instance
 
+// InstanceReply What an instance says to a request.
+type InstanceReply = bus.InstanceReply
+
+// InstanceSettings defines model for InstanceSettings.
+type InstanceSettings = bus.SetRequest
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	// Administrator It creates the first administrator, who chooses a name too
@@ -787,6 +793,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// InstanceName defines model for InstanceName.
+type InstanceName = string
+
 // JobName defines model for JobName.
 type JobName = string
 
@@ -1112,6 +1121,9 @@ type PutUserParams struct {
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
+type SetInstanceJSONRequestBody = InstanceSettings
+
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretRequest
 
@@ -1294,6 +1306,45 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/groups/{group}/handlers (the `ListHandlers` operationId).
 	ListHandlers(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CordonInstance Have an instance take no more runs, and stay
+	//
+	// What it has goes on. It holds until `uncordon`, or until the instance ends.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
+	CordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainInstance Have an instance finish what it has, and leave
+	//
+	// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+	DrainInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetInstanceWithBody Change an instance's slots or labels
+	//
+	// Until it ends. What is absent stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+	SetInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetInstance Change an instance's slots or labels
+	//
+	// Until it ends. What is absent stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+	SetInstance(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UncordonInstance Have an instance take runs again
+	//
+	// Whether it was cordoned or is draining.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
+	UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSecrets The secrets of a group, without their values
 	//
@@ -1900,6 +1951,95 @@ func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) 
 // Corresponds with GET /api/v1/groups/{group}/handlers (the `ListHandlers` operationId).
 func (c *Client) ListHandlers(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListHandlersRequest(c.Server, group)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CordonInstance Have an instance take no more runs, and stay
+//
+// What it has goes on. It holds until `uncordon`, or until the instance ends.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
+func (c *Client) CordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCordonInstanceRequest(c.Server, group, instance)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainInstance Have an instance finish what it has, and leave
+//
+// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+func (c *Client) DrainInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainInstanceRequest(c.Server, group, instance)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetInstanceWithBody Change an instance's slots or labels
+//
+// Until it ends. What is absent stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+func (c *Client) SetInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetInstanceRequestWithBody(c.Server, group, instance, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetInstance Change an instance's slots or labels
+//
+// Until it ends. What is absent stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+func (c *Client) SetInstance(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetInstanceRequest(c.Server, group, instance, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UncordonInstance Have an instance take runs again
+//
+// Whether it was cordoned or is draining.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
+func (c *Client) UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUncordonInstanceRequest(c.Server, group, instance)
 	if err != nil {
 		return nil, err
 	}
@@ -3554,6 +3694,183 @@ func NewListHandlersRequest(server string, group GroupName) (*http.Request, erro
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCordonInstanceRequest constructs an http.Request for the CordonInstance method
+func NewCordonInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/cordon", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDrainInstanceRequest constructs an http.Request for the DrainInstance method
+func NewDrainInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/drain", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetInstanceRequest calls the generic SetInstance builder with application/json body
+func NewSetInstanceRequest(server string, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetInstanceRequestWithBody(server, group, instance, "application/json", bodyReader)
+}
+
+// NewSetInstanceRequestWithBody constructs an http.Request for the SetInstance method, with any body, and a specified content type
+func NewSetInstanceRequestWithBody(server string, group GroupName, instance InstanceName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/settings", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewUncordonInstanceRequest constructs an http.Request for the UncordonInstance method
+func NewUncordonInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/uncordon", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -6216,6 +6533,51 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/groups/{group}/handlers (the `ListHandlers` operationId).
 	ListHandlersWithResponse(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*ListHandlersResponse, error)
 
+	// CordonInstanceWithResponse Have an instance take no more runs, and stay
+	//
+	// What it has goes on. It holds until `uncordon`, or until the instance ends.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
+	CordonInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*CordonInstanceResponse, error)
+
+	// DrainInstanceWithResponse Have an instance finish what it has, and leave
+	//
+	// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+	DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error)
+
+	// SetInstanceWithBodyWithResponse Change an instance's slots or labels
+	//
+	// Until it ends. What is absent stays.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+	SetInstanceWithBodyWithResponse(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetInstanceResponse, error)
+
+	// SetInstanceWithResponse Change an instance's slots or labels
+	//
+	// Until it ends. What is absent stays.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+	SetInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*SetInstanceResponse, error)
+
+	// UncordonInstanceWithResponse Have an instance take runs again
+	//
+	// Whether it was cordoned or is draining.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
+	UncordonInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*UncordonInstanceResponse, error)
+
 	// ListSecretsWithResponse The secrets of a group, without their values
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7157,6 +7519,198 @@ func (r ListHandlersResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListHandlersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CordonInstanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceReply
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CordonInstanceResponse) GetJSON200() *InstanceReply {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CordonInstanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CordonInstanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CordonInstanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CordonInstanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CordonInstanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrainInstanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceReply
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrainInstanceResponse) GetJSON200() *InstanceReply {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DrainInstanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DrainInstanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrainInstanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrainInstanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrainInstanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetInstanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceReply
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetInstanceResponse) GetJSON200() *InstanceReply {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetInstanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetInstanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetInstanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetInstanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetInstanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type UncordonInstanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceReply
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UncordonInstanceResponse) GetJSON200() *InstanceReply {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UncordonInstanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UncordonInstanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UncordonInstanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UncordonInstanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UncordonInstanceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9460,6 +10014,81 @@ func (c *ClientWithResponses) ListHandlersWithResponse(ctx context.Context, grou
 	return ParseListHandlersResponse(rsp)
 }
 
+// CordonInstanceWithResponse Have an instance take no more runs, and stay
+//
+// What it has goes on. It holds until `uncordon`, or until the instance ends.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
+func (c *ClientWithResponses) CordonInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*CordonInstanceResponse, error) {
+	rsp, err := c.CordonInstance(ctx, group, instance, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCordonInstanceResponse(rsp)
+}
+
+// DrainInstanceWithResponse Have an instance finish what it has, and leave
+//
+// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+func (c *ClientWithResponses) DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error) {
+	rsp, err := c.DrainInstance(ctx, group, instance, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainInstanceResponse(rsp)
+}
+
+// SetInstanceWithBodyWithResponse Change an instance's slots or labels
+//
+// Until it ends. What is absent stays.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+func (c *ClientWithResponses) SetInstanceWithBodyWithResponse(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetInstanceResponse, error) {
+	rsp, err := c.SetInstanceWithBody(ctx, group, instance, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetInstanceResponse(rsp)
+}
+
+// SetInstanceWithResponse Change an instance's slots or labels
+//
+// Until it ends. What is absent stays.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
+func (c *ClientWithResponses) SetInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*SetInstanceResponse, error) {
+	rsp, err := c.SetInstance(ctx, group, instance, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetInstanceResponse(rsp)
+}
+
+// UncordonInstanceWithResponse Have an instance take runs again
+//
+// Whether it was cordoned or is draining.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
+func (c *ClientWithResponses) UncordonInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*UncordonInstanceResponse, error) {
+	rsp, err := c.UncordonInstance(ctx, group, instance, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUncordonInstanceResponse(rsp)
+}
+
 // ListSecretsWithResponse The secrets of a group, without their values
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10617,6 +11246,138 @@ func ParseListHandlersResponse(rsp *http.Response) (*ListHandlersResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest HandlerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCordonInstanceResponse parses an HTTP response from a CordonInstanceWithResponse call
+func ParseCordonInstanceResponse(rsp *http.Response) (*CordonInstanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CordonInstanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceReply
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrainInstanceResponse parses an HTTP response from a DrainInstanceWithResponse call
+func ParseDrainInstanceResponse(rsp *http.Response) (*DrainInstanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrainInstanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceReply
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetInstanceResponse parses an HTTP response from a SetInstanceWithResponse call
+func ParseSetInstanceResponse(rsp *http.Response) (*SetInstanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetInstanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceReply
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUncordonInstanceResponse parses an HTTP response from a UncordonInstanceWithResponse call
+func ParseUncordonInstanceResponse(rsp *http.Response) (*UncordonInstanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UncordonInstanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceReply
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

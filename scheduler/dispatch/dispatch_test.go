@@ -91,6 +91,7 @@ func TestABusyInstanceIsPassedOverAndTheReasonTold(t *testing.T) {
 		w.executor("b", 30*time.Second, oneSlot)
 		time.Sleep(time.Second)
 		first := w.trigger(job.RouteFirst)
+		time.Sleep(time.Second)
 		second := w.trigger(job.RouteFirst)
 		time.Sleep(time.Second)
 		w.wantBegan("a job, b job")
@@ -353,6 +354,7 @@ func TestANodeThatStopsHavingInstancesServesThemAgainWhenTheyComeBack(t *testing
 		a := w.executor("a", time.Millisecond)
 		time.Sleep(time.Second)
 		a.stop()
+		time.Sleep(time.Second)
 		tr := w.trigger(job.RouteFirst)
 		time.Sleep(5 * time.Minute)
 		w.wantTold(tr) // a group without executors costs nothing: nobody has pulled it

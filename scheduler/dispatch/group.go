@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -35,16 +36,26 @@ func newGroup(d *Dispatcher, name string) *group {
 func (g *group) serve(ctx context.Context) {
 	puller := g.d.conn.NewPuller(bus.ConsumerRoute(g.name), maxOffers, g.d.log.With("executor_group", g.name))
 	ended := make(chan struct{}, maxOffers)
-	offers := 0
+	offers, workers := 0, 0
+	triggers := make(chan *nats.Msg, maxOffers)
+	// Workers stay, as their stacks have grown by then, and end when serve does.
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer close(triggers)
 	begin := func(m *nats.Msg) {
 		if !puller.Take(m) {
 			return
 		}
-		offers++
-		go func() { // ends before serve does
-			defer func() { ended <- struct{}{} }()
-			g.offer(ctx, m)
-		}()
+		if offers++; offers > workers {
+			workers++
+			working.Go(func() {
+				for m := range triggers {
+					g.offer(ctx, m)
+					ended <- struct{}{}
+				}
+			})
+		}
+		triggers <- m // there is room: no more offers are under way
 	}
 	tick := time.NewTicker(pullLook)
 	defer tick.Stop()

@@ -1,0 +1,114 @@
+package executor_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/executor"
+	"carillon/job"
+)
+
+// offer publishes a routed trigger, takes it as a dispatcher would, and offers it to
+// instance a. It returns the answer.
+func (w *world) offer(change ...func(*bus.Trigger)) string {
+	w.t.Helper()
+	routed := func(t *bus.Trigger) { t.Route = job.RouteFirst }
+	w.trigger(append(change, routed)...)
+	c, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamTrig, bus.ConsumerRoute("g"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := c.Next()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	header := bus.RunRequest(&nats.Msg{Reply: m.Reply()}, "", false)
+	reply, err := w.conn.AskInstance(w.t.Context(), "g", "a", bus.VerbRun, header, m.Data(), time.Second)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s %d/%d", reply.Answer, reply.Running, reply.Slots)
+}
+
+func (w *world) wantOffer(want string, change ...func(*bus.Trigger)) {
+	w.t.Helper()
+	if got := w.offer(change...); got != want {
+		w.t.Errorf("answer %q, want %q", got, want)
+	}
+}
+
+func TestPulledAndRoutedRunsShareTheSlots(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var c counter
+		a := w.start("a", executor.Config{Slots: 2}, handler(c.sleeper(time.Minute)))
+		w.trigger()
+		time.Sleep(time.Second)
+		w.wantOffer("accepted 2/2")
+		w.wantOffer("busy 2/2")
+		if err := a.SetSlots(3); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.wantOffer("accepted 3/3")
+		if err := a.SetSlots(1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.wantOffer("busy 3/1") // what runs goes on
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.most != 3 {
+			t.Errorf("%d at once, want 3", c.most)
+		}
+		for _, n := range []int{0, -1, executor.MaxSlots + 1} {
+			if err := a.SetSlots(n); !errors.Is(err, job.ErrInvalid) {
+				t.Errorf("%d slots: %v", n, err)
+			}
+		}
+		if err := a.SetLabels(job.Labels{"Zone": "eu"}); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("labels: %v", err)
+		}
+	})
+}
+
+func TestATriggerWhoseSlotARoutedRunTookGoesToAnotherInstance(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var a, b counter
+		w.start("a", executor.Config{Slots: 1}, handler(a.sleeper(time.Hour)))
+		time.Sleep(time.Second) // a has asked for one trigger by now
+		w.wantOffer("accepted 1/1")
+		tr := w.trigger()
+		w.start("b", executor.Config{Slots: 1}, handler(b.sleeper(time.Second)))
+		time.Sleep(5 * time.Second)
+		if e := w.finished(tr.RunID); e.Instance != "b" {
+			t.Errorf("done by %s", e.Instance)
+		}
+	})
+}
+
+func TestAnInstanceSaysWhatItCannotDo(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var c counter
+		w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
+		w.wantOffer("unknown_handler 0/32", func(t *bus.Trigger) { t.Task.Handler = "x" })
+		w.wantOffer("unknown_kind 0/32", func(t *bus.Trigger) { t.Task = job.Task{Shell: "true"} })
+		if _, err := w.conn.AskInstance(t.Context(), "g", "a", "dance", nil, nil, time.Second); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("an unknown request: %v", err)
+		}
+		if _, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbRun, nil, []byte("{"), time.Second); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("no trigger: %v", err)
+		}
+		if _, err := executor.New(w.conn, executor.Config{Group: "g", Instance: "all"}); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("an instance called all: %v", err)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// instanceWait is how long an instance has to answer a request. Giving up its pull
+// requests takes it up to two seconds when NATS is slow.
+const instanceWait = 5 * time.Second
+
+// DrainInstance answers POST /groups/{group}/instances/{instance}/drain.
+func (h *handlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (DrainInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbDrain, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	return DrainInstance200JSONResponse(*reply), nil
+}
+
+// CordonInstance answers POST /groups/{group}/instances/{instance}/cordon.
+func (h *handlers) CordonInstance(ctx context.Context, r CordonInstanceRequestObject) (CordonInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbCordon, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	return CordonInstance200JSONResponse(*reply), nil
+}
+
+// UncordonInstance answers POST /groups/{group}/instances/{instance}/uncordon.
+func (h *handlers) UncordonInstance(ctx context.Context, r UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbUncordon, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	if reply.Answer != bus.AnswerAccepted {
+		return nil, fmt.Errorf("%w: instance %s is stopping, and cannot be told to stay", job.ErrConflict, r.Instance)
+	}
+	return UncordonInstance200JSONResponse(*reply), nil
+}
+
+// SetInstance answers POST /groups/{group}/instances/{instance}/settings.
+func (h *handlers) SetInstance(ctx context.Context, r SetInstanceRequestObject) (SetInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbSet, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return SetInstance200JSONResponse(*reply), nil
+}
+
+// tellInstance sends a request to a live instance. One that is gone is not found.
+func (h *handlers) tellInstance(ctx context.Context, group, instance, verb string, body any) (*bus.InstanceReply, error) {
+	if err := errors.Join(job.CheckSlug("group", group), job.CheckSlug("instance", instance)); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode request to instance %s: %w", instance, err)
+	}
+	reply, err := h.conn.AskInstance(ctx, group, instance, verb, nil, data, instanceWait)
+	if errors.Is(err, bus.ErrNobodyThere) {
+		return nil, fmt.Errorf("%w: group %s has no live instance %s that takes requests", job.ErrNotFound, group, instance)
+	}
+	return reply, err
+}

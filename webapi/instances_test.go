@@ -1,0 +1,50 @@
+package webapi
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/bus"
+	"carillon/executor"
+)
+
+func TestInstancesAreToldWhatToDo(t *testing.T) {
+	w := newWorld(t)
+	e, err := executor.New(w.conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
+	w.check(err)
+	w.check(w.conn.SetupGroup(w.Context(), "billing"))
+	ctx, stop := context.WithCancel(w.Context())
+	defer stop()
+	over := make(chan error, 1)
+	go func() { over <- e.Run(ctx) }()
+	const path = "/api/v1/groups/billing/instances/b1/"
+	beats, err := w.conn.WatchInstances(w.Context())
+	w.check(err)
+	for e := range beats.Updates() {
+		if e != nil { // by then it listens
+			break
+		}
+	}
+	w.check(beats.Stop())
+	tell := func(verb string, body any, expected bus.InstanceReply) {
+		t.Helper()
+		expected.Instance, expected.Answer = "b1", bus.AnswerAccepted
+		got, _ := want[InstanceReply](w, http.StatusOK, "POST", path+verb, body)
+		if diff := cmp.Diff(expected, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", verb, diff)
+		}
+	}
+	tell("cordon", nil, bus.InstanceReply{State: bus.InstanceCordoned, Slots: 4})
+	tell("uncordon", nil, bus.InstanceReply{State: bus.InstanceOnline, Slots: 4})
+	tell("settings", `{"slots":7,"labels":{"zone":"eu"}}`, bus.InstanceReply{State: bus.InstanceOnline, Slots: 7})
+	tell("settings", `{"labels":{}}`, bus.InstanceReply{State: bus.InstanceOnline, Slots: 7})
+	w.problem(400, "invalid", "POST", path+"settings", `{"labels":{"Zone":"eu"}}`, "labels")
+	w.problem(400, "invalid", "POST", path+"settings", `{"slots":-1}`, "slots")
+	w.problem(404, "not_found", "POST", "/api/v1/groups/billing/instances/b2/drain", nil, "no live instance b2")
+	w.problem(400, "invalid", "POST", "/api/v1/groups/billing/instances/B.2/drain", nil, "instance")
+	tell("drain", nil, bus.InstanceReply{State: bus.InstanceDraining, Slots: 7})
+	w.check(<-over)
+}
