@@ -104,6 +104,24 @@ func (e UserItemSignsIn) Valid() bool {
 	}
 }
 
+// Defines values for ListRunsParamsAttempts.
+const (
+	ListRunsParamsAttemptsAll    ListRunsParamsAttempts = "all"
+	ListRunsParamsAttemptsNewest ListRunsParamsAttempts = "newest"
+)
+
+// Valid indicates whether the value is a known member of the ListRunsParamsAttempts enum.
+func (e ListRunsParamsAttempts) Valid() bool {
+	switch e {
+	case ListRunsParamsAttemptsAll:
+		return true
+	case ListRunsParamsAttemptsNewest:
+		return true
+	default:
+		return false
+	}
+}
+
 // Access defines model for Access.
 type Access = auth.Access
 
@@ -417,8 +435,9 @@ type LogLine = logstore.Line
 
 // LogPage defines model for LogPage.
 type LogPage struct {
-	Attempt int       `json:"attempt"`
-	Items   []LogLine `json:"items"`
+	Attempt        int            `json:"attempt"`
+	BroadcastIndex logstore.Piece `json:"broadcast_index,omitzero"`
+	Items          []LogLine      `json:"items"`
 
 	// NextSeq The from_seq of the next page; absent when there was no more
 	NextSeq int64     `json:"next_seq,omitempty"`
@@ -487,6 +506,19 @@ type PasswordChange struct {
 
 	// Password At least 12 characters
 	Password string `json:"password"`
+}
+
+// PieceList defines model for PieceList.
+type PieceList struct {
+	// Counts How many fires have each status; those that none has are left out.
+	Counts StatusCounts `json:"counts"`
+	Items  []Run        `json:"items"`
+
+	// NextIndex The from_index of the next page; absent on the last
+	NextIndex int `json:"next_index,omitempty"`
+
+	// Total In how many pieces the run is done; 0 when it is not
+	Total int `json:"total"`
 }
 
 // Preview defines model for Preview.
@@ -600,7 +632,9 @@ type RunDetail struct {
 	Changes []Change  `json:"changes"`
 	Job     job.Name  `json:"job"`
 	RunID   job.RunID `json:"run_id"`
-	Status  Status    `json:"status"`
+
+	// Status Of the run: queued while its newest attempt has ended and another follows
+	Status job.Status `json:"status"`
 }
 
 // RunPage defines model for RunPage.
@@ -1046,12 +1080,24 @@ type ListRunsParams struct {
 	// To Fire time, exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
+	// Parent Only runs that run after this one
+	Parent string `form:"parent,omitempty" json:"parent,omitempty"`
+
+	// Attempts all: a row for each attempt, selected by its own status
+	Attempts ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
 	// Cursor The next of the page before
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Limit The most entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
+
+// ListRunsParamsAttempts defines parameters for ListRuns.
+type ListRunsParamsAttempts string
 
 // CountRunsParams defines parameters for CountRuns.
 type CountRunsParams struct {
@@ -1086,6 +1132,9 @@ type GetLogsParams struct {
 	// Attempt Defaults to the newest
 	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
+	// BroadcastIndex Which piece's; absent is the run's as a whole
+	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
+
 	// FromSeq The first line to give; lines count from 1
 	FromSeq int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
 
@@ -1098,6 +1147,18 @@ type GetLogsParams struct {
 	// Tail The last `limit` lines rather than the first
 	Tail  bool `form:"tail,omitempty" json:"tail,omitempty"`
 	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListPiecesParams defines parameters for ListPieces.
+type ListPiecesParams struct {
+	// Attempt Which attempt's. Defaults to the newest of each piece
+	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
+
+	// FromIndex The first index to give
+	FromIndex int `form:"from_index,omitempty" json:"from_index,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -1294,6 +1355,9 @@ type ServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
+	// ListPieces The pieces of a run that is done in several, by their index
+	// (GET /api/v1/runs/{run_id}/pieces)
+	ListPieces(c *fiber.Ctx, runID RunID, params ListPiecesParams) error
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(c *fiber.Ctx) error
@@ -3148,6 +3212,27 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "parent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parent", query, &params.Parent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parent: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "attempts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "attempts", query, &params.Attempts, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter attempts: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "min_attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_attempt", query, &params.MinAttempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "cursor" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3380,6 +3465,13 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter attempt: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "broadcast_index" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "broadcast_index", query, &params.BroadcastIndex, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter broadcast_index: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "from_seq" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "from_seq", query, &params.FromSeq, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
@@ -3417,6 +3509,65 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetLogs(c, runID, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListPieces operation middleware
+func (siw *ServerInterfaceWrapper) ListPieces(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "run_id" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run_id", c.Params("run_id"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPiecesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "attempt", query, &params.Attempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter attempt: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from_index" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from_index", query, &params.FromIndex, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from_index: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListPieces(c, runID, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3979,6 +4130,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/fires/counts", wrapper.CountFires)
 
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id", wrapper.GetRun)
+
+	router.Get(options.BaseURL+"/api/v1/runs/:run_id/pieces", wrapper.ListPieces)
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
 
@@ -5322,6 +5475,36 @@ func (response GetLogsdefaultApplicationProblemPlusJSONResponse) VisitGetLogsRes
 	return ctx.JSON(&response.Body)
 }
 
+type ListPiecesRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params ListPiecesParams
+}
+
+type ListPiecesResponseObject interface {
+	VisitListPiecesResponse(ctx *fiber.Ctx) error
+}
+
+type ListPieces200JSONResponse PieceList
+
+func (response ListPieces200JSONResponse) VisitListPiecesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListPiecesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPiecesdefaultApplicationProblemPlusJSONResponse) VisitListPiecesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetSignInRequestObject struct {
 }
 
@@ -5936,6 +6119,9 @@ type StrictServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
+	// ListPieces The pieces of a run that is done in several, by their index
+	// (GET /api/v1/runs/{run_id}/pieces)
+	ListPieces(ctx context.Context, request ListPiecesRequestObject) (ListPiecesResponseObject, error)
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
@@ -7304,6 +7490,34 @@ func (sh *strictHandler) GetLogs(ctx *fiber.Ctx, runID RunID, params GetLogsPara
 		return err
 	} else if validResponse, ok := response.(GetLogsResponseObject); ok {
 		if err := validResponse.VisitGetLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListPieces operation middleware
+func (sh *strictHandler) ListPieces(ctx *fiber.Ctx, runID RunID, params ListPiecesParams) error {
+	var request ListPiecesRequestObject
+
+	request.RunID = runID
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPieces(ctx.UserContext(), request.(ListPiecesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPieces")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListPiecesResponseObject); ok {
+		if err := validResponse.VisitListPiecesResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -23,6 +23,7 @@ const (
 type followed struct {
 	id      job.RunID
 	attempt int
+	piece   logstore.Piece
 	sent    int64           // all lines up to it were sent, or are known to be lost
 	ahead   []logstore.Line // lines beyond a gap, by seq
 	lost    int64           // lines that no source has
@@ -84,7 +85,7 @@ func (f *followed) ready() []logstore.Line {
 
 // ended takes in how the attempt ended. The first word on it stays.
 func (f *followed) ended(r *logstore.Run) {
-	if f.end == nil && r.Attempt == f.attempt && r.Status.Final() {
+	if f.end == nil && r.Attempt == f.attempt && r.Piece == f.piece && r.Status.Final() {
 		f.end = r
 	}
 }
@@ -115,7 +116,7 @@ func linesOf(l *bus.Log) []logstore.Line {
 	lines := make([]logstore.Line, len(l.Lines))
 	for i, line := range l.Lines {
 		lines[i] = logstore.Line{
-			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Seq: line.Seq, At: line.At,
+			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: pieceIn(l.Piece), Seq: line.Seq, At: line.At,
 			Level: string(line.Level), Output: string(line.Output), Text: line.Text,
 		}
 	}
@@ -128,6 +129,14 @@ func runOf(e *bus.Event) *logstore.Run {
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Status: e.Status, Cause: e.Cause,
 		FireTime: e.FireTime, CommittedAt: e.CommittedAt, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
 		Instance: e.Instance, Delivery: e.Delivery, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result,
-		LogLines: e.LogLines, Count: 1,
+		LogLines: e.LogLines, Retrying: e.Retry, Piece: pieceIn(e.Piece), Total: e.Total, Count: 1,
 	}
+}
+
+// pieceIn returns what piece a message is about.
+func pieceIn(p bus.Piece) logstore.Piece {
+	if p.Total == 0 {
+		return logstore.Whole
+	}
+	return logstore.PieceAt(p.Index)
 }

@@ -42,16 +42,14 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 		return nil, err
 	}
 	p := r.Params
-	attempt := p.Attempt
+	attempt, piece := p.Attempt, pieceOf(p.BroadcastIndex)
 	if attempt == 0 {
-		attempts, err := h.attempts(ctx, r.RunID)
-		if err != nil {
+		if attempt, err = h.newestAttempt(ctx, r.RunID, piece); err != nil {
 			return nil, err
 		}
-		attempt = attempts[0].Attempt
 	}
 	limit := orDefault(p.Limit, linesPerPage)
-	filter := logstore.LineFilter{RunID: id, Attempt: attempt, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
+	filter := logstore.LineFilter{RunID: id, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -62,7 +60,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 	if ctx.Value(wantsText{}) != nil {
 		return GetLogs200TextResponse(textOf(lines)), nil
 	}
-	page := LogPage{RunID: id, Attempt: attempt, Items: append([]LogLine{}, lines...)}
+	page := LogPage{RunID: id, Attempt: attempt, BroadcastIndex: piece, Items: append([]LogLine{}, lines...)}
 	if len(lines) == limit && !p.Tail {
 		page.NextSeq = lines[limit-1].Seq + 1
 	}

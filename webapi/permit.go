@@ -82,12 +82,13 @@ var permits = map[string]permit{
 	"listFires":  {role: auth.Viewer, where: somewhere},
 	"countFires": {role: auth.Viewer, where: somewhere},
 
-	"listRuns":  {role: auth.Viewer, where: somewhere},
-	"countRuns": {role: auth.Viewer, where: somewhere},
-	"getRun":    {role: auth.Viewer, where: ofRun},
-	"cancelRun": {role: auth.Operator, where: ofRun, change: "run {run_id}"},
-	"getLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
-	"tailLogs":  {role: auth.Viewer, where: ofRun, grant: auth.Logs},
+	"listRuns":   {role: auth.Viewer, where: somewhere},
+	"countRuns":  {role: auth.Viewer, where: somewhere},
+	"getRun":     {role: auth.Viewer, where: ofRun},
+	"listPieces": {role: auth.Viewer, where: ofRun},
+	"cancelRun":  {role: auth.Operator, where: ofRun, change: "run {run_id}"},
+	"getLogs":    {role: auth.Viewer, where: ofRun, grant: auth.Logs},
+	"tailLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 
 	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
 

@@ -15,6 +15,7 @@ func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListR
 	filter := logstore.RunFilter{
 		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
 		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
+		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
 	}
 	for _, name := range p.Job {
 		filter.Jobs = append(filter.Jobs, job.Name(name))
@@ -47,7 +48,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	}
 	newest := attempts[0]
 	return GetRun200JSONResponse{
-		RunID: newest.RunID, Job: newest.Job, Status: newest.Status,
+		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(),
 		Attempts: attempts, Changes: append([]Change{}, changes...),
 	}, nil
 }
@@ -81,7 +82,7 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 		if err != nil {
 			return nil, err
 		}
-		if newest := attempts[0]; newest.Status.Final() {
+		if newest := &attempts[0]; newest.RunStatus().Final() {
 			return nil, fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, id, newest.Status)
 		}
 		name = attempts[0].Job

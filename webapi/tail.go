@@ -32,10 +32,13 @@ const (
 	lookGap = 250 * time.Millisecond
 )
 
-// tail follows the log of one attempt for one client.
+// tail follows the log of a run for one client: of the newest attempt and those after
+// it, or of one attempt or piece.
 type tail struct {
 	*handlers
 	followed
+	fixed bool          // there is nothing to follow after the attempt
+	over  *logstore.Run // what is followed has ended, like this
 	job   job.Name
 	heard chan *nats.Msg // log messages and events, from the bus
 	who   *auth.Identity // whoever listens
@@ -86,6 +89,10 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 		return nil, err
 	}
 	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
+	if c.Query("broadcast_index") != "" {
+		t.piece = logstore.PieceAt(c.QueryInt("broadcast_index"))
+	}
+	t.fixed = t.attempt > 0 || t.piece != logstore.Whole
 	if t.job != "" {
 		if _, err := job.ParseName(string(t.job)); err != nil {
 			return nil, err
@@ -104,7 +111,9 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	default:
 		t.job = attempts[0].Job
 		if t.attempt == 0 && resumed == 0 {
-			t.attempt = attempts[0].Attempt
+			if t.attempt, err = h.newestAttempt(c.UserContext(), string(id), t.piece); err != nil {
+				return nil, err
+			}
 		}
 		t.attempt = max(t.attempt, resumed)
 	}
@@ -153,7 +162,8 @@ func (t *tail) subscribe() (subscriptions, error) {
 	return subs, nil
 }
 
-// follow sends lines until the attempt has ended, ctx is done or the client is gone.
+// follow sends lines until what is followed has ended, ctx is done or the client is
+// gone.
 func (t *tail) follow(ctx context.Context) error {
 	if err := t.out.comment(); err != nil { // so that the client sees the stream open
 		return err
@@ -169,7 +179,16 @@ func (t *tail) follow(ctx context.Context) error {
 	defer beat.Stop()
 	next := time.NewTimer(t.pause())
 	defer next.Stop()
-	for !t.done(time.Now()) {
+	for {
+		if t.over == nil && t.done(time.Now()) {
+			if err := t.endAttempt(ctx); err != nil {
+				return err
+			}
+			next.Reset(t.pause())
+		}
+		if t.over != nil {
+			return t.out.send("end", "", LogEnd{Run: *t.over, Missing: t.lost})
+		}
 		select {
 		case <-ctx.Done():
 			return t.out.send("bye", "", struct{}{})
@@ -195,10 +214,20 @@ func (t *tail) follow(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// endAttempt sends what is left of an attempt that has ended, and goes on to the next
+// if there is to be one.
+func (t *tail) endAttempt(ctx context.Context) error {
 	if err := t.lines(t.rest()); err != nil {
 		return err
 	}
-	return t.out.send("end", "", LogEnd{Run: *t.end, Missing: t.lost})
+	if t.fixed || !t.end.Retrying {
+		t.over = t.end
+		return nil
+	}
+	t.followed = followed{id: t.id, attempt: t.attempt + 1, lost: t.lost}
+	return t.lookUp(ctx)
 }
 
 // allowed reports whether whoever listens still may: the session or token may have
@@ -221,13 +250,13 @@ func (t *tail) pause() time.Duration {
 func (t *tail) hear(m *nats.Msg) error {
 	if strings.HasPrefix(m.Subject, "log.") {
 		l, err := bus.DecodeLog(m.Subject, m.Header, m.Data)
-		if err != nil || l.RunID != t.id || l.Attempt != t.attempt {
+		if err != nil || l.RunID != t.id || l.Attempt != t.attempt || pieceIn(l.Piece) != t.piece {
 			return nil //nolint:nilerr // see above
 		}
 		return t.lines(t.live(linesOf(l)))
 	}
 	e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, t.conn.Cluster().Shards)
-	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id && e.Attempt == t.attempt {
+	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
 		t.ended(runOf(e))
 	}
 	return nil
@@ -237,7 +266,7 @@ func (t *tail) hear(m *nats.Msg) error {
 // still do: the tail goes on.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
-		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Attempt: t.attempt, FromSeq: t.sent + 1, Limit: linesPerPage})
+		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerPage})
 		if err != nil {
 			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 			return nil
@@ -253,13 +282,38 @@ func (t *tail) lookUp(ctx context.Context) error {
 	if t.end != nil {
 		return nil
 	}
+	if err := t.lookUpEnd(ctx); err != nil {
+		t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
+	}
+	return nil
+}
+
+// lookUpEnd asks the store how what is followed has ended.
+func (t *tail) lookUpEnd(ctx context.Context) error {
 	attempts, err := t.store.Run(ctx, t.id)
 	if err != nil {
-		t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
-		return nil
+		return err
+	}
+	newest := &attempts[0]
+	if t.piece != logstore.Whole {
+		r, err := t.pieceRow(ctx, t.id, t.attempt, t.piece)
+		switch {
+		case err != nil:
+			return err
+		case r != nil:
+			t.ended(r)
+		}
 	}
 	for i := range attempts {
-		t.ended(&attempts[i])
+		r := attempts[i]
+		if !t.fixed && r.Attempt < newest.Attempt { // another one follows it: there it is
+			r.Retrying = true
+		}
+		t.ended(&r)
+	}
+	// The run may end without the attempt that was to follow, or without a piece of it.
+	if t.end == nil && newest.RunStatus().Final() && (newest.Attempt < t.attempt || t.piece != logstore.Whole) {
+		t.over = newest
 	}
 	return nil
 }

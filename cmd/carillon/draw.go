@@ -150,7 +150,7 @@ func drawRuns(t *table, page client.RunPage) {
 func drawRunRows(t *table, runs []client.Run) {
 	t.row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {
-		t.row(string(run.RunID), string(run.Job), string(run.Status), string(run.Cause),
+		t.row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
 			instant(run.FireTime), took(run.StartedAt, run.FinishedAt), cell(runNote(run), noteWidth))
 	}
 }
@@ -160,6 +160,9 @@ func runNote(run client.Run) string {
 	var notes []string
 	if run.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", run.Attempt))
+	}
+	if run.Total > 0 && run.Piece == 0 {
+		notes = append(notes, countOf(run.Total, "piece"))
 	}
 	if run.Count > 1 {
 		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, instant(run.Until)))
@@ -175,13 +178,13 @@ func runNote(run client.Run) string {
 	return strings.Join(notes, "; ")
 }
 
-func drawRun(t *table, run client.RunDetail) {
+func drawRun(t *table, run client.RunDetail, k kin) {
 	t.row("run", string(run.RunID))
 	t.row("job", string(run.Job))
 	t.row("status", string(run.Status))
 	for _, a := range run.Attempts {
 		t.line("")
-		t.row(fmt.Sprintf("attempt %d", a.Attempt), string(a.Status))
+		t.row(fmt.Sprintf("attempt %d", a.Attempt), shownStatus(a))
 		t.row("cause", string(a.Cause)+by(a.By))
 		t.row("fire time", instant(a.FireTime))
 		t.row("started", instant(a.StartedAt))
@@ -200,6 +203,7 @@ func drawRun(t *table, run client.RunDetail) {
 		}
 		t.row("log lines", strconv.Itoa(a.LogLines))
 	}
+	drawKin(t, k)
 	if len(run.Changes) == 0 {
 		return
 	}

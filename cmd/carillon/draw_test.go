@@ -15,6 +15,7 @@ import (
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -93,7 +94,24 @@ func TestTables(t *testing.T) {
 			{At: at("03:00:01.000"), Attempt: 2, Kind: "recorded", Status: job.StatusPending},
 			{At: at("03:00:01.500"), Attempt: 2, Kind: "started", Status: job.StatusRunning, Instance: "a1"},
 			{At: at("03:00:03.250"), Attempt: 2, Kind: "finished", Status: job.StatusFailed, Instance: "a1", Detail: "exit code 1"},
-		}})
+		}}, kin{})
+	})
+	golden(t, "run-in-pieces", func(tab *table) {
+		first := client.Run{
+			RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b06", Job: "ops/rotate", Attempt: 1, Total: 3, Status: job.StatusFailed, Retrying: true, Cause: job.CauseParent,
+			FireTime: at("03:00:01.000"), StartedAt: at("03:00:01.000"), FinishedAt: at("03:00:03.250"), Count: 1, Reason: "1 of 3 pieces failed",
+		}
+		piece := func(index, attempt int, status job.Status) client.Run {
+			p := first
+			p.Piece, p.Attempt, p.Status, p.Retrying, p.Instance, p.Reason = logstore.PieceAt(index), attempt, status, false, "a1", ""
+			return p
+		}
+		failed := piece(1, 1, job.StatusFailed)
+		failed.Retrying, failed.Message = true, "exit code 1"
+		list := client.PieceList{Items: []client.Run{piece(0, 1, job.StatusSucceeded), failed}, Total: 3, Counts: client.StatusCounts{job.StatusSucceeded: 1, job.StatusQueued: 1, job.StatusPending: 1}}
+		runs := someRuns()
+		drawRun(tab, client.RunDetail{RunID: first.RunID, Job: first.Job, Status: job.StatusQueued, Attempts: []client.Run{first}},
+			kin{pieces: list, parents: []client.Run{runs[0], {RunID: runs[2].RunID}}, children: client.RunPage{Items: runs[3:], Next: "x"}})
 	})
 	golden(t, "nodes", func(tab *table) {
 		drawNodes(tab, client.NodeList{Shards: 8, Unowned: []int{6}, Items: []client.Node{{Node: "n1", Shards: []int{0, 1, 2, 5}}, {Node: "n2", Shards: []int{3, 4, 7}}, {Node: "new"}}})

@@ -119,6 +119,9 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.group, "group", "", "only runs of this executor `group`")
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only runs with this `status`, or these")
 	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, "only runs for this `cause`, or these")
+	cmd.Flags().StringVar(&f.parent, "parent", "", "only runs that run after this `run`")
+	cmd.Flags().BoolVar(&f.retried, "retried", false, "only runs that were tried again")
+	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "a row for each attempt instead of each run")
 	cmd.Flags().StringVar(&f.instance, "instance", "", "only runs on this `instance`")
 	cmd.Flags().StringVar(&f.since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
 	cmd.Flags().StringVar(&f.from, "from", "", "only fires at or after this `instant`, in RFC 3339")
@@ -161,6 +164,8 @@ func words[To, From ~string](from []From) []To {
 type runFilter struct {
 	jobs, statuses, causes           []string
 	group, instance, since, from, to string
+	parent                           string
+	retried, attempts                bool
 }
 
 // params returns the filter as the API takes it. --since counts back from now.
@@ -171,6 +176,13 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		Instance: client.Optional(f.instance),
 		Status:   client.OptionalList(words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(words[job.Cause](f.causes)),
+		Parent:   client.Optional(f.parent),
+	}
+	if f.retried {
+		p.MinAttempt = new(2)
+	}
+	if f.attempts {
+		p.Attempts = new(client.ListRunsParamsAttemptsAll)
 	}
 	if f.since != "" {
 		d, err := job.ParseDuration(f.since)
@@ -193,34 +205,6 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		*bound.into = &t
 	}
 	return p, nil
-}
-
-func newGetRunCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "run RUN",
-		Short:   "A run's attempts and its timeline",
-		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
-		Args:    cobra.ExactArgs(1),
-	}
-	r := newRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := runID(args[0])
-		if err != nil {
-			return err
-		}
-		api, err := r.api()
-		if err != nil {
-			return err
-		}
-		run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
-			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
-		})
-		if err != nil {
-			return err
-		}
-		return r.output.show(cmd.OutOrStdout(), run, func(t *table) { drawRun(t, run) })
-	}
-	return cmd
 }
 
 func newGetNodesCommand() *cobra.Command {

@@ -21,6 +21,15 @@ const maxTail = 10_000
 type logOptions struct {
 	follow, times bool
 	attempt, tail int
+	index         int // of a piece; -1 is the run as a whole
+}
+
+// piece returns the broadcast index as the API takes it.
+func (o *logOptions) piece() *int {
+	if o.index < 0 {
+		return nil
+	}
+	return &o.index
 }
 
 func newLogsCommand() *cobra.Command {
@@ -33,13 +42,15 @@ func newLogsCommand() *cobra.Command {
 			"With -o json each line is an object of its own.",
 		Example: "  carillon logs ops/backup\n" +
 			"  carillon logs ops/backup -f --tail 20\n" +
-			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json",
+			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json\n" +
+			"  carillon logs ops/rotate --index 3",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run has ended")
 	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "print when each line was printed")
 	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "which `attempt`, from 1 (default the newest)")
+	cmd.Flags().IntVar(&o.index, "index", -1, "the log of the piece with this broadcast `index`, from 0 (default the run as a whole)")
 	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines that there are (default all)")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -58,7 +69,10 @@ func newLogsCommand() *cobra.Command {
 			return err
 		}
 		p := linePrinter{w: cmd.OutOrStdout(), times: o.times, json: r.output == asJSON}
-		return printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr())
+		if err := printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		return hintPieces(cmd.Context(), api, id, o, cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -90,13 +104,13 @@ func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) 
 
 // printLog prints a run's log, and if asked to goes on until its end.
 func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter, errOut io.Writer) error {
-	from := client.TailOptions{Attempt: o.attempt, Interrupted: interruption(errOut)}
+	from := client.TailOptions{Attempt: o.attempt, Index: o.piece(), Interrupted: interruption(errOut)}
 	if !o.follow || o.tail > 0 {
 		attempt, last, err := printStored(ctx, api, id, o, p)
 		if err != nil || !o.follow {
 			return err
 		}
-		from.Attempt, from.After = attempt, last
+		from.AfterAttempt, from.After = attempt, last
 	}
 	end, err := soon(ctx, id, func() (client.LogEnd, error) { return api.Tail(ctx, id, from, p.print) })
 	if err != nil {
@@ -109,10 +123,24 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 	return err
 }
 
+// hintPieces says where the lines are of a run that is done in pieces: each has a log
+// of its own.
+func hintPieces(ctx context.Context, api *client.API, id job.RunID, o logOptions, w io.Writer) error {
+	if o.index >= 0 {
+		return nil
+	}
+	run, err := client.Read[client.RunDetail](api.GetRun(ctx, string(id)))
+	if err != nil || run.Attempts[0].Total == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "the run is done in %d pieces, each with a log of its own: --index 0 to %d\n", run.Attempts[0].Total, run.Attempts[0].Total-1)
+	return err
+}
+
 // printStored prints what there is of a log now. It returns the attempt, and the
 // number of its last line.
 func printStored(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter) (attempt int, last int64, err error) {
-	params := client.GetLogsParams{Attempt: client.Optional(o.attempt), Limit: new(maxTail)}
+	params := client.GetLogsParams{Attempt: client.Optional(o.attempt), BroadcastIndex: o.piece(), Limit: new(maxTail)}
 	if o.tail > 0 {
 		params.Tail, params.Limit = new(true), &o.tail
 	}

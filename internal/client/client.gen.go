@@ -104,6 +104,24 @@ func (e UserItemSignsIn) Valid() bool {
 	}
 }
 
+// Defines values for ListRunsParamsAttempts.
+const (
+	ListRunsParamsAttemptsAll    ListRunsParamsAttempts = "all"
+	ListRunsParamsAttemptsNewest ListRunsParamsAttempts = "newest"
+)
+
+// Valid indicates whether the value is a known member of the ListRunsParamsAttempts enum.
+func (e ListRunsParamsAttempts) Valid() bool {
+	switch e {
+	case ListRunsParamsAttemptsAll:
+		return true
+	case ListRunsParamsAttemptsNewest:
+		return true
+	default:
+		return false
+	}
+}
+
 // Access defines model for Access.
 type Access = auth.Access
 
@@ -417,8 +435,9 @@ type LogLine = logstore.Line
 
 // LogPage defines model for LogPage.
 type LogPage struct {
-	Attempt int       `json:"attempt"`
-	Items   []LogLine `json:"items"`
+	Attempt        int            `json:"attempt"`
+	BroadcastIndex logstore.Piece `json:"broadcast_index,omitzero"`
+	Items          []LogLine      `json:"items"`
 
 	// NextSeq The from_seq of the next page; absent when there was no more
 	NextSeq int64     `json:"next_seq,omitempty"`
@@ -487,6 +506,19 @@ type PasswordChange struct {
 
 	// Password At least 12 characters
 	Password string `json:"password"`
+}
+
+// PieceList defines model for PieceList.
+type PieceList struct {
+	// Counts How many fires have each status; those that none has are left out.
+	Counts StatusCounts `json:"counts"`
+	Items  []Run        `json:"items"`
+
+	// NextIndex The from_index of the next page; absent on the last
+	NextIndex int `json:"next_index,omitempty"`
+
+	// Total In how many pieces the run is done; 0 when it is not
+	Total int `json:"total"`
 }
 
 // Preview defines model for Preview.
@@ -600,7 +632,9 @@ type RunDetail struct {
 	Changes []Change  `json:"changes"`
 	Job     job.Name  `json:"job"`
 	RunID   job.RunID `json:"run_id"`
-	Status  Status    `json:"status"`
+
+	// Status Of the run: queued while its newest attempt has ended and another follows
+	Status job.Status `json:"status"`
 }
 
 // RunPage defines model for RunPage.
@@ -1046,12 +1080,24 @@ type ListRunsParams struct {
 	// To Fire time, exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
+	// Parent Only runs that run after this one
+	Parent *string `form:"parent,omitempty" json:"parent,omitempty"`
+
+	// Attempts all: a row for each attempt, selected by its own status
+	Attempts *ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
 	// Cursor The next of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Limit The most entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
+
+// ListRunsParamsAttempts defines parameters for ListRuns.
+type ListRunsParamsAttempts string
 
 // CountRunsParams defines parameters for CountRuns.
 type CountRunsParams struct {
@@ -1086,8 +1132,14 @@ type GetLogsParams struct {
 	// Attempt Defaults to the newest
 	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
+	// BroadcastIndex Which piece's; absent is the run's as a whole
+	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
+
 	// FromSeq The first line to give; lines count from 1
 	FromSeq *int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
+
+	// ToSeq The last line to give; with `tail`, the page before a line
+	ToSeq *int64 `form:"to_seq,omitempty" json:"to_seq,omitempty"`
 
 	// Level Only lines of these levels
 	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
@@ -1095,6 +1147,18 @@ type GetLogsParams struct {
 	// Tail The last `limit` lines rather than the first
 	Tail  *bool `form:"tail,omitempty" json:"tail,omitempty"`
 	Limit *int  `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListPiecesParams defines parameters for ListPieces.
+type ListPiecesParams struct {
+	// Attempt Which attempt's. Defaults to the newest of each piece
+	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
+
+	// FromIndex The first index to give
+	FromIndex *int `form:"from_index,omitempty" json:"from_index,omitempty"`
+
+	// Limit The most entries in the page
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -1656,6 +1720,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 	GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPieces The pieces of a run that is done in several, by their index
+	//
+	// A piece of which nothing was heard yet is counted, but not listed.
+	//
+	// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
+	ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSignIn How one can sign in
 	//
@@ -2741,6 +2812,23 @@ func (c *Client) CancelRun(ctx context.Context, runID RunID, params *CancelRunPa
 // Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 func (c *Client) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetLogsRequest(c.Server, runID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPieces The pieces of a run that is done in several, by their index
+//
+// A piece of which nothing was heard yet is counted, but not listed.
+//
+// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
+func (c *Client) ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPiecesRequest(c.Server, runID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5433,6 +5521,42 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
+		if params.Parent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parent", *params.Parent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Attempts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempts", *params.Attempts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5756,9 +5880,33 @@ func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http
 
 		}
 
+		if params.BroadcastIndex != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "broadcast_index", *params.BroadcastIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.FromSeq != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_seq", *params.FromSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ToSeq != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to_seq", *params.ToSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5783,6 +5931,91 @@ func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http
 		if params.Tail != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPiecesRequest constructs an http.Request for the ListPieces method
+func NewListPiecesRequest(server string, runID RunID, params *ListPiecesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/pieces", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Attempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", *params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.FromIndex != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_index", *params.FromIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -6922,6 +7155,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 	GetLogsWithResponse(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*GetLogsResponse, error)
+
+	// ListPiecesWithResponse The pieces of a run that is done in several, by their index
+	//
+	// A piece of which nothing was heard yet is counted, but not listed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
+	ListPiecesWithResponse(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*ListPiecesResponse, error)
 
 	// GetSignInWithResponse How one can sign in
 	//
@@ -9096,6 +9338,54 @@ func (r GetLogsResponse) ContentType() string {
 	return ""
 }
 
+type ListPiecesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PieceList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPiecesResponse) GetJSON200() *PieceList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPiecesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPiecesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPiecesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPiecesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPiecesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetSignInResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10666,6 +10956,21 @@ func (c *ClientWithResponses) GetLogsWithResponse(ctx context.Context, runID Run
 		return nil, err
 	}
 	return ParseGetLogsResponse(rsp)
+}
+
+// ListPiecesWithResponse The pieces of a run that is done in several, by their index
+//
+// A piece of which nothing was heard yet is counted, but not listed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
+func (c *ClientWithResponses) ListPiecesWithResponse(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*ListPiecesResponse, error) {
+	rsp, err := c.ListPieces(ctx, runID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPiecesResponse(rsp)
 }
 
 // GetSignInWithResponse How one can sign in
@@ -12399,6 +12704,39 @@ func ParseGetLogsResponse(rsp *http.Response) (*GetLogsResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/plain) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListPiecesResponse parses an HTTP response from a ListPiecesWithResponse call
+func ParseListPiecesResponse(rsp *http.Response) (*ListPiecesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPiecesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PieceList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
 
 	}
 

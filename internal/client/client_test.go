@@ -185,7 +185,7 @@ func TestATailGoesOnAfterLostConnectionsWithoutLossOrRepeat(t *testing.T) {
 	if diff := cmp.Diff([]int64{1, 2, 3, 4}, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{" ", "2 2:2", "2 2:2", "2 2:3"}, asked); diff != "" {
+	if diff := cmp.Diff([]string{" ", " 2:2", " 2:2", " 2:3"}, asked); diff != "" {
 		t.Error(diff)
 	}
 	if interruptions != 3 {

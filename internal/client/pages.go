@@ -42,6 +42,24 @@ func (a *API) Runs(ctx context.Context, params ListRunsParams, most int) (RunPag
 	}
 }
 
+// Pieces returns the first most pieces of a run, or all of them if most is 0, as
+// [API.Jobs] does.
+func (a *API) Pieces(ctx context.Context, id string, params ListPiecesParams, most int) (PieceList, error) {
+	all := PieceList{Items: []Run{}}
+	for {
+		params.Limit = new(limit(most, len(all.Items)))
+		page, err := Read[PieceList](a.ListPieces(ctx, id, &params))
+		if err != nil {
+			return all, err
+		}
+		all.Items, all.Total, all.Counts, all.NextIndex = append(all.Items, page.Items...), page.Total, page.Counts, page.NextIndex
+		if page.NextIndex == 0 || len(all.Items) == most {
+			return all, nil
+		}
+		params.FromIndex = &page.NextIndex
+	}
+}
+
 // limit returns how much to ask for next when have of most have come.
 func limit(most, have int) int {
 	if most == 0 {

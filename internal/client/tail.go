@@ -28,24 +28,28 @@ const (
 
 // TailOptions says which log to follow, and from where.
 type TailOptions struct {
-	// Attempt defaults to the newest.
+	// Attempt is the only one to follow. Defaults to the newest and those after it, to
+	// the end of the run.
 	Attempt int
-	// After is the last line that the caller has; 0 for none. It needs Attempt.
-	After int64
+	// Index is the broadcast index of the piece to follow. Defaults to the run as a whole.
+	Index *int
+	// After is the last line that the caller has, of AfterAttempt; 0 for none.
+	After        int64
+	AfterAttempt int
 	// Job helps the server with a run so new that the history does not have it yet.
 	Job job.Name
 	// Interrupted, if set, is told why a connection was lost before another is made.
 	Interrupted func(error)
 }
 
-// Tail follows the log of a run until its end. It calls yield with the lines as they
+// Tail follows the log of a run until its end, or that of one attempt or piece. It calls yield with the lines as they
 // come, each once and in order, in this goroutine; an error of yield ends it. Lost
 // connections are made again for as long as ctx lives: the error is ctx's, yield's, or
 // what the server says against the request.
 func (a *API) Tail(ctx context.Context, id job.RunID, o TailOptions, yield func([]LogLine) error) (LogEnd, error) {
-	t := tail{api: a, run: id, job: o.Job, attempt: o.Attempt, yield: yield}
+	t := tail{api: a, run: id, job: o.Job, attempt: o.Attempt, index: o.Index, yield: yield}
 	if o.After > 0 {
-		t.lastAttempt, t.lastSeq = o.Attempt, o.After
+		t.lastAttempt, t.lastSeq = o.AfterAttempt, o.After
 	}
 	delay := firstRetry
 	for {
@@ -78,6 +82,7 @@ type tail struct {
 	run         job.RunID
 	job         job.Name
 	attempt     int
+	index       *int
 	yield       func([]LogLine) error
 	lastAttempt int
 	lastSeq     int64
@@ -131,6 +136,9 @@ func (t *tail) open(ctx context.Context) (*http.Response, error) {
 	if t.attempt > 0 {
 		query.Set("attempt", strconv.Itoa(t.attempt))
 	}
+	if t.index != nil {
+		query.Set("broadcast_index", strconv.Itoa(*t.index))
+	}
 	if t.job != "" {
 		query.Set("job", string(t.job))
 	}
@@ -179,8 +187,6 @@ func (t *tail) take(data []byte) error {
 		t.lastAttempt, t.lastSeq = l.Attempt, l.Seq
 		fresh = append(fresh, l)
 	}
-	// A connection made again stays with the attempt that was followed.
-	t.attempt = t.lastAttempt
 	if len(fresh) == 0 {
 		return nil
 	}

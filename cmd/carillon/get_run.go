@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+const (
+	// shownPieces, shownChildren and shownParents bound what get run shows beside the run.
+	shownPieces   = 200
+	shownChildren = 50
+	shownParents  = 20
+)
+
+func newGetRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run RUN",
+		Short: "A run's attempts, pieces and timeline, and the runs before and after it",
+		Long: "Show a run: its attempts, its pieces when it is done in several, the chain of the runs\n" +
+			"after which it runs, the runs that run after it, and its timeline. With -o json or yaml,\n" +
+			"the run as the API gives it.",
+		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := runID(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
+			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+		})
+		if err != nil {
+			return err
+		}
+		if r.output != asTable {
+			return r.output.show(cmd.OutOrStdout(), run, nil)
+		}
+		return showRun(cmd.Context(), api, run, cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+// kin is what is shown beside a run.
+type kin struct {
+	pieces   client.PieceList
+	parents  []client.Run // the nearest first
+	children client.RunPage
+}
+
+func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Writer) error {
+	var k kin
+	var err error
+	newest := run.Attempts[0]
+	if newest.Total > 0 {
+		if k.pieces, err = api.Pieces(ctx, string(run.RunID), client.ListPiecesParams{}, shownPieces); err != nil {
+			return err
+		}
+	}
+	// A parent may be older than what the history keeps.
+	for parent := newest.Parent; parent != "" && len(k.parents) < shownParents; {
+		found, err := client.Read[client.RunDetail](api.GetRun(ctx, string(parent)))
+		if err != nil {
+			k.parents = append(k.parents, client.Run{RunID: parent})
+			break
+		}
+		k.parents = append(k.parents, found.Attempts[0])
+		parent = found.Attempts[0].Parent
+	}
+	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
+		return err
+	}
+	return asTable.show(w, nil, func(t *table) { drawRun(t, run, k) })
+}
+
+func drawKin(t *table, k kin) {
+	if k.pieces.Total > 0 {
+		drawPieces(t, k.pieces)
+	}
+	if len(k.parents) > 0 {
+		t.line("")
+		t.row("PARENT", "JOB", "STATUS", "FIRE TIME")
+		for _, p := range k.parents {
+			t.row(string(p.RunID), orDash(string(p.Job)), orDash(shownStatus(p)), instant(p.FireTime))
+		}
+	}
+	if len(k.children.Items) > 0 {
+		t.line("")
+		t.row("CHILD", "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
+		for _, c := range k.children.Items {
+			t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), cell(runNote(c), noteWidth))
+		}
+		if k.children.Next != "" {
+			t.line("and more; see carillon get runs --parent")
+		}
+	}
+}
+
+func drawPieces(t *table, list client.PieceList) {
+	t.line("")
+	summary := []string{countOf(list.Total, "piece")}
+	for _, s := range job.Statuses {
+		if n := list.Counts[s]; n > 0 {
+			summary = append(summary, strconv.Itoa(n)+" "+string(s))
+		}
+	}
+	t.line(strings.Join(summary, ", "))
+	if len(list.Items) == 0 {
+		return
+	}
+	t.row("INDEX", "ATTEMPT", "STATUS", "INSTANCE", "STARTED", "TOOK", "NOTE")
+	for _, p := range list.Items {
+		attempt := strconv.Itoa(p.Attempt)
+		p.Attempt = 0 // the column says it
+		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), cell(runNote(p), noteWidth))
+	}
+	if list.NextIndex > 0 {
+		t.line("and more, from index " + strconv.Itoa(list.NextIndex))
+	}
+}
+
+// shownStatus tells the status of an attempt, and that another is to follow.
+func shownStatus(r client.Run) string {
+	if r.Retrying {
+		return string(r.Status) + ", retrying"
+	}
+	return string(r.Status)
+}
