@@ -682,6 +682,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/pieces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The pieces of a run that is done in several, by their index
+         * @description A piece of which nothing was heard yet is counted, but not listed.
+         */
+        get: operations["listPieces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -699,6 +722,29 @@ export interface paths {
          * @description A run that has ended already answers 409.
          */
         post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log lines of all runs, newest run first
+         * @description Lines that have all of the words of `text`, in any order and case, and what
+         *     stands in double quotes as it stands there. A word is a sequence of letters and
+         *     digits; other characters only part words. A filter given more than once
+         *     means any of its values. Of a run the last line comes first.
+         */
+        get: operations["searchLogs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -739,12 +785,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the log of one attempt
+         * Follow the log of a run, or of one attempt or piece
          * @description Server-sent events: what is stored, then what is printed, each line once.
          *
          *     - `lines`: a JSON array of LogLine; the event's `id` is `attempt:seq` of the
          *       last of them.
-         *     - `end`: the run has ended and all its lines were sent; its data is
+         *     - `end`: the run (or the attempt, or the piece) has ended and all its lines were sent; its data is
          *       LogEnd. The stream closes.
          *     - `bye`: the server stops, or one may not listen any more; connect again with
          *       `Last-Event-ID`.
@@ -867,6 +913,106 @@ export interface paths {
         post?: never;
         /** Delete a secret; runs that ask for it fail */
         delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/instances/{instance}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an instance finish what it has, and leave
+         * @description It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+         */
+        post: operations["drainInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/instances/{instance}/cordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an instance take no more runs, and stay
+         * @description What it has goes on. It holds until `uncordon`, or until the instance ends.
+         */
+        post: operations["cordonInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/instances/{instance}/uncordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an instance take runs again
+         * @description Whether it was cordoned or is draining.
+         */
+        post: operations["uncordonInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/instances/{instance}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change an instance's slots or labels
+         * @description Until it ends. What is absent stays.
+         */
+        post: operations["setInstance"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1629,9 +1775,18 @@ export interface components {
             items: components["schemas"]["Run"][];
             next?: string;
         };
+        PieceList: {
+            items: components["schemas"]["Run"][];
+            /** @description The from_index of the next page; absent on the last */
+            next_index?: number;
+            /** @description In how many pieces the run is done; 0 when it is not */
+            total: number;
+            counts: components["schemas"]["StatusCounts"];
+        };
         RunDetail: {
             run_id: string;
             job: string;
+            /** @description Of the run: queued while its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
             /** @description Newest first */
             attempts: components["schemas"]["Run"][];
@@ -1685,9 +1840,15 @@ export interface components {
             output: "stdout" | "stderr" | "log" | "system";
             text: string;
         };
+        LogHits: {
+            items: components["schemas"]["LogLine"][];
+            /** @description The cursor of the next page */
+            next?: string;
+        };
         LogPage: {
             run_id: string;
             attempt: number;
+            broadcast_index?: number;
             items: components["schemas"]["LogLine"][];
             /**
              * Format: int64
@@ -1758,6 +1919,28 @@ export interface components {
             memory_bytes?: number;
             /** Format: int64 */
             memory_used_bytes?: number;
+        };
+        /** @description What an instance says to a request. */
+        InstanceReply: {
+            instance: string;
+            /**
+             * @description draining: it is stopping, and cannot be told otherwise
+             * @enum {string}
+             */
+            answer: "accepted" | "draining";
+            /** @enum {string} */
+            state: "online" | "draining" | "cordoned";
+            running: number;
+            slots: number;
+            detail?: string;
+        };
+        InstanceSettings: {
+            /** @description How many runs at once */
+            slots?: number;
+            /** @description All of them; an empty object takes them away */
+            labels?: {
+                [key: string]: string;
+            };
         };
         Group: {
             executor_group: string;
@@ -1856,6 +2039,8 @@ export interface components {
         UserName: string;
         /** @description The executor group */
         GroupName: string;
+        /** @description The instance's name within its group */
+        InstanceName: string;
         /** @description The job's name within its group */
         JobName: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
@@ -1948,17 +2133,21 @@ export type CalendarItem = components['schemas']['CalendarItem'];
 export type CalendarList = components['schemas']['CalendarList'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
+export type PieceList = components['schemas']['PieceList'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type Change = components['schemas']['Change'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
+export type LogHits = components['schemas']['LogHits'];
 export type LogPage = components['schemas']['LogPage'];
 export type LogEnd = components['schemas']['LogEnd'];
 export type Node = components['schemas']['Node'];
 export type NodeList = components['schemas']['NodeList'];
 export type Instance = components['schemas']['Instance'];
 export type HostLoad = components['schemas']['HostLoad'];
+export type InstanceReply = components['schemas']['InstanceReply'];
+export type InstanceSettings = components['schemas']['InstanceSettings'];
 export type Group = components['schemas']['Group'];
 export type GroupList = components['schemas']['GroupList'];
 export type HandlerItem = components['schemas']['HandlerItem'];
@@ -1974,6 +2163,7 @@ export type FieldError = components['schemas']['FieldError'];
 export type ResponseProblem = components['responses']['Problem'];
 export type ParameterUserName = components['parameters']['UserName'];
 export type ParameterGroupName = components['parameters']['GroupName'];
+export type ParameterInstanceName = components['parameters']['InstanceName'];
 export type ParameterJobName = components['parameters']['JobName'];
 export type ParameterRunId = components['parameters']['RunID'];
 export type ParameterCursor = components['parameters']['Cursor'];
@@ -3074,6 +3264,12 @@ export interface operations {
                 from?: string;
                 /** @description Fire time, exclusive */
                 to?: string;
+                /** @description Only runs that run after this one */
+                parent?: string;
+                /** @description all: a row for each attempt, selected by its own status */
+                attempts?: "newest" | "all";
+                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                min_attempt?: number;
                 /** @description The next of the page before */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The most entries in the page */
@@ -3223,6 +3419,37 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listPieces: {
+        parameters: {
+            query?: {
+                /** @description Which attempt's. Defaults to the newest of each piece */
+                attempt?: number;
+                /** @description The first index to give */
+                from_index?: number;
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Some of the pieces */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PieceList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     cancelRun: {
         parameters: {
             query?: never;
@@ -3254,11 +3481,49 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    searchLogs: {
+        parameters: {
+            query?: {
+                /** @description As in `timeout "connection refused"` */
+                text?: string;
+                level?: components["schemas"]["Level"][];
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                run_id?: string;
+                /** @description Fire time of the run, inclusive */
+                from?: string;
+                /** @description Fire time of the run, exclusive */
+                to?: string;
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogHits"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getLogs: {
         parameters: {
             query?: {
                 /** @description Defaults to the newest */
                 attempt?: number;
+                /** @description Which piece's; absent is the run's as a whole */
+                broadcast_index?: number;
                 /** @description The first line to give; lines count from 1 */
                 from_seq?: number;
                 /** @description The last line to give; with `tail`, the page before a line */
@@ -3294,8 +3559,10 @@ export interface operations {
     tailLogs: {
         parameters: {
             query?: {
-                /** @description Defaults to the newest */
+                /** @description Only this one. Defaults to the newest, and those that follow it */
                 attempt?: number;
+                /** @description Which piece's; absent is the run's as a whole */
+                broadcast_index?: number;
                 /** @description group/name of a run so new that the history may not have it yet */
                 job?: string;
             };
@@ -3475,6 +3742,114 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    drainInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The instance has heard it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceReply"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    cordonInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The instance has heard it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceReply"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    uncordonInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The instance has heard it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceReply"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The instance's name within its group */
+                instance: components["parameters"]["InstanceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceSettings"];
+            };
+        };
+        responses: {
+            /** @description The instance has changed them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceReply"];
+                };
             };
             default: components["responses"]["Problem"];
         };
