@@ -62,6 +62,8 @@ type KillRequest struct {
 // KillReply says that an instance has the run and is ending it.
 type KillReply struct {
 	Instance string `json:"instance"`
+	// Pieces are those that it has, by index, of a run that is done in pieces.
+	Pieces []int `json:"pieces,omitempty"`
 }
 
 // reply is what travels back for every request: a value, or a fault.
@@ -128,6 +130,46 @@ func (c *Conn) Ask(ctx context.Context, subject string, request, value any, time
 	if err != nil {
 		return fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
 	}
+	return decodeReply(m, subject, value)
+}
+
+// AskAll sends a request to everybody who listens, and calls yield with each answer
+// that comes within the given time, until yield returns false. Refusals are passed
+// over. Nobody listening is no error; job.ErrUnavailable says that the request was not
+// sent, or ctx has ended.
+func AskAll[T any](ctx context.Context, c *Conn, subject string, request any, wait time.Duration, yield func(T) bool) error {
+	data, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request on %s: %w", subject, err)
+	}
+	inbox := c.NC.NewRespInbox()
+	sub, err := c.NC.SubscribeSync(inbox)
+	if err != nil {
+		return fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := c.NC.PublishRequest(subject, inbox, data); err != nil {
+		return fmt.Errorf("%w: send request on %s: %w", job.ErrUnavailable, subject, err)
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		m, err := sub.NextMsgWithContext(waiting)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders), err != nil && waiting.Err() != nil && ctx.Err() == nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w: await answers on %s: %w", job.ErrUnavailable, subject, err)
+		}
+		var value T
+		if decodeReply(m, subject, &value) == nil && !yield(value) {
+			return nil
+		}
+	}
+}
+
+// decodeReply is the inverse of [Respond]: it reads a value, or returns the error.
+func decodeReply(m *nats.Msg, subject string, value any) error {
 	var r reply
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return fmt.Errorf("decode reply on %s: %w", subject, err)

@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +27,9 @@ const (
 	DeferredQueued DeferredKind = "queued"
 	// DeferredRetry is a run that waits for its next attempt, until Due.
 	DeferredRetry DeferredKind = "retry"
+	// DeferredPieces is a run that is done in pieces, which wait, are with the executors,
+	// or have ended; with Due, it waits for its next attempt.
+	DeferredPieces DeferredKind = "pieces"
 	// DeferredChild tells Job's owner that a run of a parent has ended.
 	DeferredChild DeferredKind = "child"
 	// DeferredFailures is how many runs in a row have ended badly.
@@ -48,12 +52,62 @@ type Deferred struct {
 	// Trigger is what a run is or will be triggered with, as [AppendTrigger] encodes it;
 	// CommittedAt is when it was, or began to wait.
 	Trigger json.RawMessage `json:"trigger,omitempty"`
+	// Pieces is how far a run has come that is done in them.
+	Pieces *Pieces `json:"pieces,omitempty"`
 	// Parent is how the parent of a child ended.
 	Parent *ParentEnd `json:"parent,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+}
+
+// Pieces is how far a run has come that is done in several pieces.
+type Pieces struct {
+	// States has a letter for each piece, in the order of their index; see [PieceWaiting]
+	// and those that follow it. Empty: no instance has been there yet to do one.
+	States string `json:"states"`
+	// Instances are those for which the pieces of a broadcast are meant, Items what the
+	// pieces of a split run are about. Either has one for each piece, or none at all.
+	Instances []string          `json:"instances,omitempty"`
+	Items     []json.RawMessage `json:"items,omitempty"`
+	// Split is the attempt that listed the items, 0 when there was none.
+	Split int `json:"split,omitempty"`
+	// StartWithin is how long a piece may take to begin, zero for ever; StartBy is when pieces that have been triggered must have begun.
+	StartWithin job.Duration `json:"start_within,omitempty"`
+	StartBy     time.Time    `json:"start_by,omitzero"`
+	// Cancelled says why the run is being called off.
+	Cancelled string `json:"cancelled,omitempty"`
+}
+
+// The letters in [Pieces.States]. Upper case marks a bad end after which, by the
+// job's rule, the next attempt may repeat the piece.
+const (
+	PieceWaiting   = 'w' // to be triggered
+	PieceTriggered = 't' // with the executors
+	PieceBegun     = 'b' // with an executor that has said that it runs
+	PieceSucceeded = 's'
+	PieceFailed    = 'f'
+	PieceTimedOut  = 'o'
+	PieceLost      = 'l'
+	PieceCancelled = 'c'
+	PieceMissed    = 'm'
+)
+
+// check returns an *InvalidError when p is not a state that a machine wrote.
+func (p *Pieces) check() error {
+	n := len(p.States)
+	switch {
+	case n > MaxPieces:
+		return &job.InvalidError{Field: "pieces.states", Reason: fmt.Sprintf("has %d letters; at most %d are allowed", n, MaxPieces)}
+	case strings.Trim(p.States, "wtbsfFoOlLcm") != "":
+		return &job.InvalidError{Field: "pieces.states", Reason: "has letters that are not known to this program"}
+	case len(p.Instances) != 0 && len(p.Instances) != n:
+		return &job.InvalidError{Field: "pieces.instances", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Instances), n)}
+	case len(p.Items) != 0 && len(p.Items) != n:
+		return &job.InvalidError{Field: "pieces.items", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Items), n)}
+	}
+	return nil
 }
 
 // ParentEnd is what a child is told of its parent's run.
@@ -93,6 +147,17 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	case DeferredAlive, DeferredQueued, DeferredRetry:
 		if len(d.Trigger) == 0 {
 			missing = "trigger"
+		}
+	case DeferredPieces:
+		switch {
+		case len(d.Trigger) == 0:
+			missing = "trigger"
+		case d.Pieces == nil:
+			missing = "pieces"
+		default:
+			if err := d.Pieces.check(); err != nil {
+				return nil, err
+			}
 		}
 	case DeferredChild:
 		if d.Parent == nil {

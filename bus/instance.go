@@ -1,6 +1,8 @@
 package bus
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"carillon/job"
@@ -71,6 +73,20 @@ func (i *Instance) Key() string { return i.Group + "." + i.Instance }
 
 // Alive reports whether the heartbeat is fresh.
 func (i *Instance) Alive() bool { return i.State != InstanceLost }
+
+// Routable reports whether the instance takes runs that are routed to it.
+func (i *Instance) Routable() bool { return i.State == InstanceOnline && i.Protocol >= Protocol }
+
+// Can reports whether the instance is able to do a task.
+func (i *Instance) Can(t *job.Task) bool {
+	return slices.Contains(i.Kinds, t.Kind()) && (t.Handler == "" || slices.Contains(i.Handlers, t.Handler))
+}
+
+// SameUse reports whether two heartbeats of an instance make it fit for the same runs.
+func (i *Instance) SameUse(as *Instance) bool {
+	return i.Instance == as.Instance && i.State == as.State && i.Protocol == as.Protocol &&
+		maps.Equal(i.Labels, as.Labels) && slices.Equal(i.Kinds, as.Kinds) && slices.Equal(i.Handlers, as.Handlers)
+}
 
 // Judge sets the state that is to be made of a heartbeat of such an age.
 func (i *Instance) Judge(age time.Duration) {

@@ -126,6 +126,13 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	piece.Attempt, piece.StartBy, piece.EndBy, piece.ParentRun = 2, noon.Add(time.Minute), noon.Add(time.Hour), run
 	piece.Piece, piece.Prefer, piece.Item = bus.Piece{Index: 1, Total: 3}, "worker-1", json.RawMessage(`{"day":"2026-03-01"}`)
 	golden(t, "trigger-piece.json", bus.AppendTrigger(nil, piece, text), piece, decodeTrigger)
+	split := trigger()
+	split.Split, split.Map = true, &job.Map{Split: true, AtOnce: 5}
+	splitText, err := split.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "trigger-split.json", bus.AppendTrigger(nil, split, splitText), split, decodeTrigger)
 
 	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventHeld, bus.EventFinished} {
 		e := event(kind)
@@ -155,7 +162,12 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "deferred-delay.json", body(t, "defer.17", bus.MessageDeferred)(delay.Msg(17)), delay, decodeDeferred)
 	golden(t, "deferred-end.json", body(t, "defer.17", bus.MessageDeferred)(end.Msg(17)), end, decodeDeferred)
 
-	for _, d := range []*bus.Deferred{waiting, child, failures, pause} {
+	pieces := &bus.Deferred{Kind: bus.DeferredPieces, Job: "billing/nightly", Trigger: bus.AppendTrigger(nil, full, text), Pieces: &bus.Pieces{
+		States: "sFtbw", Instances: []string{"a", "b", "c", "d", "e"}, Items: []json.RawMessage{[]byte(`1`), []byte(`"x"`), []byte(`{}`), []byte(`[]`), []byte(`null`)},
+		Split: 1, StartWithin: job.Duration(time.Minute), StartBy: noon.Add(time.Minute), Cancelled: "wrong day",
+	}}
+
+	for _, d := range []*bus.Deferred{pieces, waiting, child, failures, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}
 
@@ -350,6 +362,22 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 	if _, err := bus.DecodeEvent(subject, nil, []byte("{"), 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("that is no JSON: %v", err)
 	}
+}
+
+func TestDeferredItemsOfRunsInPiecesAreChecked(t *testing.T) {
+	wrong := func(rest, field string) {
+		t.Helper()
+		_, err := bus.DecodeDeferred(nil, []byte(`{"kind":"pieces","job":"g/a"`+rest+`}`))
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != field {
+			t.Errorf("%s: %v; want a complaint about %s", rest, err, field)
+		}
+	}
+	wrong(``, "trigger")
+	wrong(`,"trigger":{}`, "pieces")
+	wrong(`,"trigger":{},"pieces":{"states":"wx"}`, "pieces.states")
+	wrong(`,"trigger":{},"pieces":{"states":"`+strings.Repeat("w", bus.MaxPieces+1)+`"}`, "pieces.states")
+	wrong(`,"trigger":{},"pieces":{"states":"ww","instances":["a"]}`, "pieces.instances")
+	wrong(`,"trigger":{},"pieces":{"states":"ww","items":[1,2,3]}`, "pieces.items")
 }
 
 func TestReadersPassOverFieldsThatTheyDoNotKnow(t *testing.T) {

@@ -32,7 +32,9 @@ type Trigger struct {
 	// Prefer is the instance for which a piece of a broadcast is meant. Another may run
 	// it when that one is gone.
 	Prefer string `json:"prefer,omitempty"`
-	// Item is what the job's splitting run listed for a piece; it may be any JSON value.
+	// Split asks for a list of the run's pieces, as the result, rather than for its work.
+	Split bool `json:"split,omitempty"`
+	// Item is what the job's splitting attempt listed for a piece; it may be any JSON value.
 	Item json.RawMessage `json:"item,omitempty"`
 	TriggerBody
 }
@@ -46,7 +48,7 @@ type Piece struct {
 }
 
 // MaxPieces bounds [Piece.Total].
-const MaxPieces = 10_000
+const MaxPieces = job.MaxPieces
 
 // check returns an *InvalidError when there is no such piece.
 func (p Piece) check() error {
@@ -64,6 +66,7 @@ type TriggerBody struct {
 	Delivery  job.Delivery `json:"delivery"`
 	Route     job.Route    `json:"route,omitempty"` // empty is any
 	Labels    job.Labels   `json:"labels,omitempty"`
+	Map       *job.Map     `json:"map,omitempty"` // how the run is cut in pieces
 	Timeout   job.Duration `json:"timeout,omitempty"`
 	WarnAfter job.Duration `json:"warn_after,omitempty"`
 	KillGrace job.Duration `json:"kill_grace,omitempty"`
@@ -76,7 +79,7 @@ type TriggerBody struct {
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
 	b := TriggerBody{
-		Delivery: v.Delivery, Labels: v.Labels, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
+		Delivery: v.Delivery, Labels: v.Labels, Map: v.Map, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
 		Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
 	}
 	if v.Route != job.RouteAny {
@@ -133,6 +136,9 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 		dst = append(dst, `,"prefer":"`...)
 		dst = append(dst, t.Prefer...) // a slug
 		dst = append(dst, '"')
+	}
+	if t.Split {
+		dst = append(dst, `,"split":true`...)
 	}
 	if len(t.Item) > 0 {
 		dst = append(dst, `,"item":`...)

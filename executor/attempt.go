@@ -152,7 +152,8 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	ev.FinishedAt = ev.At
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
-	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode)
+	// After a list of pieces the attempt follows that does them.
+	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
 	if err := e.publishFinished(life, ev); err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		return

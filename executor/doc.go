@@ -9,6 +9,10 @@
 // see [Register]. Tasks of other kinds are done only by programs that ask for it, with
 // packages executor/shell and executor/request.
 //
+// A job may have its runs done in pieces, by every instance or spread over the group.
+// A handler does one piece, as it would a run: [Run.Broadcast] and [Run.Item] tell
+// which, and [Run.Split] asks for the list of them.
+//
 // # Model
 //
 // Any number of instances share a group; whichever has a free slot pulls the next

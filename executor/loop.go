@@ -16,13 +16,14 @@ import (
 // signs of life, started events, handlers to abandon, pull requests that died.
 const lookEvery = 250 * time.Millisecond
 
-// attemptKey names an attempt.
+// attemptKey names an attempt, or one piece of it.
 type attemptKey struct {
 	run     job.RunID
 	attempt int
+	piece   int
 }
 
-func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt} }
+func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt, t.Index} }
 
 // loop owns what is known about live attempts. All its methods are called by the
 // goroutine of [Executor.Run].
@@ -228,11 +229,15 @@ func (l *loop) kill(life context.Context, m *nats.Msg) {
 		return
 	}
 	found := false
+	reply := bus.KillReply{Instance: l.e.cfg.Instance}
 	for key, r := range l.live {
 		if key.run != req.RunID {
 			continue
 		}
 		found = true
+		if r.trigger.Total > 0 {
+			reply.Pieces = append(reply.Pieces, r.trigger.Index)
+		}
 		cause := killedBy(req)
 		if r.begun {
 			l.cancel(r, cause)
@@ -241,11 +246,12 @@ func (l *loop) kill(life context.Context, m *nats.Msg) {
 		l.forget(r)
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: cause.Error()})
 	}
+	// Of a run that is done in pieces, others may yet come here.
+	l.killed.add(attemptKey{run: req.RunID})
 	if !found {
-		l.killed.add(attemptKey{run: req.RunID})
 		return
 	}
-	if err := bus.Respond(m, bus.KillReply{Instance: l.e.cfg.Instance}, nil); err != nil {
+	if err := bus.Respond(m, reply, nil); err != nil {
 		l.e.log.DebugContext(life, "kill not answered", "run_id", req.RunID, "error", err)
 	}
 }

@@ -100,6 +100,19 @@ func (r *Run) FireTime() time.Time { return r.trigger.FireTime }
 // decoded ones.
 func (r *Run) Params() json.RawMessage { return r.trigger.Params }
 
+// Broadcast returns which piece of its run this is, from 0 to total-1. A run that is not
+// done in pieces is piece 0 of 1.
+func (r *Run) Broadcast() (index, total int) { return r.trigger.Index, max(r.trigger.Total, 1) }
+
+// Item returns what this piece is about: the element, as JSON, of the list that the
+// run's splitting attempt returned. Nil in other runs.
+func (r *Run) Item() json.RawMessage { return r.trigger.Item }
+
+// Split reports whether this attempt is to list the run's pieces rather than do its
+// work: its result is a JSON list, each element of which becomes the [Run.Item] of one
+// piece. It is only asked of jobs with `map: {split: true}`.
+func (r *Run) Split() bool { return r.trigger.Split }
+
 // Script returns the text of a script task, fetched from the bus by its digest. The
 // error is [job.ErrNotFound] when the group has no such script.
 func (r *Run) Script(ctx context.Context) (string, error) {

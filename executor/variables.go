@@ -53,6 +53,10 @@ func (r *Run) Expand(text string, escape func(string) string) (string, error) {
 // variables returns what the names in [job.Variables] stand for.
 func (r *Run) variables() map[string]string {
 	t := r.trigger
+	split := ""
+	if t.Split {
+		split = "true"
+	}
 	return map[string]string{
 		"CARILLON_RUN_ID":          string(t.RunID),
 		"CARILLON_JOB":             string(t.Job),
@@ -68,6 +72,7 @@ func (r *Run) variables() map[string]string {
 		"CARILLON_BROADCAST_INDEX": strconv.Itoa(t.Index),
 		"CARILLON_BROADCAST_TOTAL": strconv.Itoa(max(t.Total, 1)),
 		"CARILLON_ITEM":            string(t.Item),
+		"CARILLON_SPLIT":           split,
 	}
 }
 

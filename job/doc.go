@@ -11,7 +11,9 @@
 // A [Job] says what to run and when. Saving it makes a [Version], which holds from
 // its EffectiveFrom on. Its [Schedule] yields fires: nominal instants, in UTC, that
 // lateness never moves. A fire is due [Schedule.Spread] later at the most. For each
-// fire there is one run, named by a [RunID], or a recorded reason why not.
+// fire there is one run, named by a [RunID], or a recorded reason why not. A run is
+// done whole, or in pieces: by every instance, with [RouteBroadcast], or as its [Map]
+// cuts it.
 //
 // Instants are Unix milliseconds in int64 where many of them are computed, and
 // [time.Time] in UTC at every boundary.

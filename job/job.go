@@ -29,6 +29,10 @@ type Job struct {
 	// Route says which instance of the group does a run, Labels which are considered.
 	Route  Route  `json:"route,omitempty"`
 	Labels Labels `json:"labels,omitempty"`
+	// Map has a run done in several pieces, as route broadcast has it done by each
+	// instance; SucceedsIf says how many of the pieces have to succeed.
+	Map        *Map  `json:"map,omitempty"`
+	SucceedsIf Share `json:"succeeds_if,omitzero"`
 	// Overlap, Retry and Children say what else happens when a run begins or ends.
 	Overlap  Overlap `json:"overlap,omitzero"`
 	Retry    Retry   `json:"retry,omitzero"`
@@ -181,6 +185,7 @@ func (j Job) Validate() error {
 	if err := j.Labels.Validate(); err != nil {
 		errs = append(errs, err)
 	}
+	errs = append(errs, j.validatePieces()...)
 	errs = append(errs, j.Overlap.validate()...)
 	errs = append(errs, j.Retry.validate(j.Delivery)...)
 	errs = append(errs, j.validateChildren()...)

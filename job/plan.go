@@ -40,6 +40,9 @@ type Reactions struct {
 	TotalTimeout Duration
 	StartWithin  Duration
 	PauseAfter   int
+	// InPieces says that runs are done in pieces, SucceedsIf how many have to succeed.
+	InPieces   bool
+	SucceedsIf Share
 }
 
 // ReactionsOf returns what j asks for.
@@ -47,13 +50,14 @@ func ReactionsOf(j *Job) Reactions {
 	return Reactions{
 		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(), Join: j.Join,
 		TotalTimeout: j.TotalTimeout, StartWithin: j.StartWithin, PauseAfter: j.PauseAfter,
+		InPieces: j.InPieces(), SucceedsIf: j.SucceedsIf,
 	}
 }
 
 // Watched reports whether the owner of the job's shard has to know which of its runs
 // are alive. Runs of other jobs cost it nothing once they are triggered.
 func (r *Reactions) Watched() bool {
-	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0
+	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces
 }
 
 // Fire is one instant at which a schedule says go. Both fields are Unix milliseconds.

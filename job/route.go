@@ -28,15 +28,12 @@ const (
 // Routes lists every route that a job may have.
 var Routes = []Route{
 	RouteAny, RouteFirst, RouteLast, RouteRoundRobin, RouteRandom, RouteConsistentHash,
-	RouteLeastFrequentlyUsed, RouteLeastRecentlyUsed, RouteFailover, RouteBusyover,
+	RouteLeastFrequentlyUsed, RouteLeastRecentlyUsed, RouteFailover, RouteBusyover, RouteBroadcast,
 }
 
 func (r Route) validate() error {
-	switch {
-	case r == "" || slices.Contains(Routes, r):
+	if r == "" || slices.Contains(Routes, r) {
 		return nil
-	case r == RouteBroadcast:
-		return invalid("route", "broadcast is not available in this version; use one of %s", routeNames())
 	}
 	return invalid("route", "%q must be one of %s", clip(string(r)), routeNames())
 }

@@ -13,6 +13,7 @@
 //
 //	Carillon-Run-Id, Carillon-Job, Carillon-Attempt, Carillon-Cause, Carillon-Fire-Time
 //	Carillon-Broadcast-Index, Carillon-Broadcast-Total   in a run that is done in pieces
+//	Carillon-Split: true                                 the answer's body is to be the list of the run's pieces
 //	Idempotency-Key   the run's id, attempt and piece: the same when an attempt is delivered again
 //
 // # Where requests may go

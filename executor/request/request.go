@@ -119,6 +119,9 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	case !task.Succeeds(resp.StatusCode):
 		return nil, a.failure()
 	}
+	if run.Split() { // what was asked for is the list, not what came with it
+		return a.result().Body, nil
+	}
 	return a.result(), nil
 }
 
@@ -188,6 +191,9 @@ func describe(h http.Header, run *executor.Run) {
 	if t.Total > 0 {
 		h.Set("Carillon-Broadcast-Index", strconv.Itoa(t.Index))
 		h.Set("Carillon-Broadcast-Total", strconv.Itoa(t.Total))
+	}
+	if t.Split {
+		h.Set("Carillon-Split", "true")
 	}
 }
 

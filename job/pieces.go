@@ -1,0 +1,106 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// MaxPieces is in how many pieces a run may be done.
+const MaxPieces = 10_000
+
+// Map has a run done in several pieces, spread over the group: a fixed number of them,
+// or one for each element of a list that an attempt of the same task returns.
+type Map struct {
+	// Pieces is how many there are.
+	Pieces int `json:"pieces,omitempty"`
+	// Split has the run begin with a splitting attempt, whose result is a JSON list. Each
+	// element of it is the item of one piece.
+	Split bool `json:"split,omitempty"`
+	// AtOnce is how many pieces may be with the executors at once. Zero is no limit.
+	AtOnce int `json:"at_once,omitempty"`
+}
+
+// UnmarshalJSON reads an object, strictly.
+func (m *Map) UnmarshalJSON(data []byte) error {
+	type plain Map
+	return decodeWithin("map", data, (*plain)(m))
+}
+
+// InPieces reports whether the job's runs are done in pieces.
+func (j *Job) InPieces() bool { return j.Route == RouteBroadcast || j.Map != nil }
+
+// Share is how many of a run's pieces have to succeed for the run to: percent of
+// them, rounded up. Zero is all. In JSON it is "all", or such as "80%".
+type Share int
+
+// UnmarshalJSON reads "all" or a percentage.
+func (s *Share) UnmarshalJSON(data []byte) error {
+	text := ""
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return fmt.Errorf("read share: %w", err)
+		}
+	} else {
+		text = string(data)
+	}
+	if text == "all" {
+		*s = 0
+		return nil
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if !percent || err != nil || n < 1 || n > 100 {
+		return invalid("succeeds_if", `%q must be "all", or the share of pieces that have to succeed, from "1%%" to "100%%"`, clip(text))
+	}
+	*s = Share(n)
+	if n == 100 {
+		*s = 0
+	}
+	return nil
+}
+
+// MarshalJSON writes it as it is read.
+func (s Share) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
+
+// String returns "all", or such as "80%".
+func (s Share) String() string {
+	if s == 0 {
+		return "all"
+	}
+	return strconv.Itoa(int(s)) + "%"
+}
+
+// Of returns how many of that many pieces have to succeed.
+func (s Share) Of(total int) int {
+	if s == 0 {
+		return total
+	}
+	return (total*int(s) + 99) / 100
+}
+
+func (j Job) validatePieces() []error {
+	var errs []error
+	if m := j.Map; m != nil {
+		switch {
+		case j.Route == RouteBroadcast:
+			errs = append(errs, invalid("map", "does not go with route broadcast, which makes a piece for each instance"))
+		case m.Split && m.Pieces != 0:
+			errs = append(errs, invalid("map.pieces", "does not go with map.split, which finds the pieces"))
+		case !m.Split && (m.Pieces < 1 || m.Pieces > MaxPieces):
+			errs = append(errs, invalid("map.pieces", "%d must be between 1 and %d, or map.split true", m.Pieces, MaxPieces))
+		}
+		if m.AtOnce < 0 || m.AtOnce > MaxPieces {
+			errs = append(errs, invalid("map.at_once", "%d must be between 0 (no limit) and %d", m.AtOnce, MaxPieces))
+		}
+	}
+	if j.SucceedsIf < 0 || j.SucceedsIf > 100 {
+		errs = append(errs, invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))
+	}
+	if j.SucceedsIf != 0 && !j.InPieces() {
+		errs = append(errs, invalid("succeeds_if", "is for jobs whose runs are done in pieces: with route broadcast, or map"))
+	}
+	return errs
+}
