@@ -110,6 +110,35 @@ func TestABusyInstanceIsPassedOverAndTheReasonTold(t *testing.T) {
 	})
 }
 
+func TestThePieceOfABroadcastWaitsForTheInstanceThatItIsMeantForWhileThatIsThere(t *testing.T) {
+	run(t, func(w *world) {
+		w.dispatcher("node")
+		w.executor("a", time.Second, oneSlot)
+		b := w.executor("b", 30*time.Second, oneSlot)
+		time.Sleep(time.Second)
+		forB := func(t *bus.Trigger) { t.Prefer = "b" }
+		w.trigger(job.RouteBroadcast, forB)
+		time.Sleep(time.Second)
+		second := w.trigger(job.RouteBroadcast, forB)
+		time.Sleep(10 * time.Second)
+		w.wantBegan("b job")
+		time.Sleep(30 * time.Second)
+		w.wantBegan("b job")
+		third := w.trigger(job.RouteBroadcast, forB)
+		b.die() // with the second at work
+		time.Sleep(40 * time.Second)
+		w.wantBegan("a job, a job")
+		told := w.told(third)
+		if last := told[len(told)-1]; last != "finished succeeded a" {
+			t.Errorf("told: %q", told)
+		}
+		if told := w.told(second); told[len(told)-1] != "finished succeeded a" {
+			t.Errorf("told: %q", told)
+		}
+		w.wantTriggers(0)
+	})
+}
+
 func TestBusyoverGoesOnWhenTheInstanceRunsTheJobAlready(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("node")

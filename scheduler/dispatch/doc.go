@@ -28,6 +28,9 @@
 //   - A group is served by goroutines and requests of its own, of which there is a
 //     bounded number: one whose executors are stuck delays no other.
 //
+// A piece of a broadcast is meant for one instance. It waits for that one while it is
+// busy, and goes to another only when it is not there, or takes no work.
+//
 // Not promised: that the route's first choice gets the run. Whoever is busy is passed
 // over; a job that must not run elsewhere needs labels that only one instance has.
 package dispatch

@@ -129,6 +129,9 @@ func (o *offer) round(ctx context.Context) result {
 		}
 		if why := o.g.shunned(m, time.Now()); why != "" {
 			o.refuse(m, why)
+			if m.name == o.t.Prefer && o.g.busy(m) {
+				return busy // the piece is meant for this one, and it will come to it
+			}
 			continue
 		}
 		if !o.sound(ctx, m) {
@@ -144,6 +147,9 @@ func (o *offer) round(ctx context.Context) result {
 			return taken
 		default:
 			o.refuse(m, refusal(reply))
+			if m.name == o.t.Prefer && reply.Answer == bus.AnswerBusy {
+				return busy
+			}
 			if reply.Answer == bus.AnswerUnknownHandler || reply.Answer == bus.AnswerUnknownKind {
 				unfit++
 			}

@@ -55,19 +55,13 @@ func (r *roster) hear(i bus.Instance, heard time.Time) {
 		m = &member{name: i.Instance, hash: route.HashOf(i.Instance)}
 		r.members[i.Instance] = m
 	}
-	if !sameUse(&m.info, &i) {
+	if !m.info.SameUse(&i) {
 		r.pools = nil
 	}
 	m.info, m.heard = i, heard
 	if m.shunUntil.IsZero() {
 		m.shun = ""
 	}
-}
-
-// sameUse reports whether two heartbeats make an instance fit for the same runs.
-func sameUse(a, b *bus.Instance) bool {
-	return a.Instance == b.Instance && a.State == b.State && a.Protocol == b.Protocol &&
-		maps.Equal(a.Labels, b.Labels) && slices.Equal(a.Kinds, b.Kinds) && slices.Equal(a.Handlers, b.Handlers)
 }
 
 // forget drops an instance that has left.
@@ -104,15 +98,7 @@ func (r *roster) count() (known, open int) {
 
 // open reports whether the instance takes routed runs.
 func (m *member) open() bool {
-	return m.info.State == bus.InstanceOnline && m.info.Protocol >= bus.Protocol
-}
-
-// can reports whether the instance is able to do a task.
-func (m *member) can(t *job.Task) bool {
-	if !slices.Contains(m.info.Kinds, t.Kind()) {
-		return false
-	}
-	return t.Handler == "" || slices.Contains(m.info.Handlers, t.Handler)
+	return m.info.Routable()
 }
 
 // rank returns the instances that may get a run of t, and the order in which to try
@@ -137,7 +123,7 @@ func (r *roster) poolLocked(t *bus.Trigger) *pool {
 			continue
 		}
 		p.matched++
-		if m.can(&t.Task) {
+		if m.info.Can(&t.Task) {
 			p.members = append(p.members, m)
 		}
 	}
@@ -165,6 +151,13 @@ func (r *roster) shunned(m *member, now time.Time) string {
 		m.shun, m.shunUntil = "", time.Time{}
 	}
 	return m.shun
+}
+
+// busy reports whether a member is there, but was not asked, or refused, for want of a slot.
+func (r *roster) busy(m *member) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return m.shun != "" && !m.shunUntil.IsZero()
 }
 
 // avoid has a member not asked until its next heartbeat.
