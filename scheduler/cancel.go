@@ -2,8 +2,8 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,30 +23,38 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 	if r.Job.Shard(o.s.conn.Cluster().Shards) != o.shard {
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of shard %d", r.Job, o.shard)}
 	}
-	trigger, seq, err := o.findTrigger(ctx, r)
+	found, err := o.findTriggers(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	running, err := o.kill(ctx, r)
+	waiting, err := o.kill(ctx, r, found)
 	if err != nil {
 		return nil, err
 	}
-	if running {
+	for _, w := range waiting {
+		if err := o.withdraw(ctx, r, w); err != nil {
+			return nil, err
+		}
+	}
+	if len(waiting) < len(found) {
 		return &bus.CancelReply{RunID: r.RunID, Found: job.StatusRunning}, nil
 	}
-	event := bus.EventOf(trigger, bus.EventFinished, time.Now())
+	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusPending}, nil
+}
+
+// withdraw records the end of a run, or a piece of one, that nobody has begun, and
+// takes its trigger off the bus.
+func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedTrigger) error {
+	event := bus.EventOf(w.Trigger, bus.EventFinished, time.Now())
 	event.Status, event.FinishedAt, event.Message = job.StatusCancelled, event.At, cancelText(r)
 	msg, err := event.Msg()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := o.s.conn.JS.PublishMsg(ctx, msg); err != nil {
-		return nil, fmt.Errorf("record the end of run %s: %w", r.RunID, bus.Unavailable(err))
+		return fmt.Errorf("record the end of run %s: %w", r.RunID, bus.Unavailable(err))
 	}
-	if err := o.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
-		return nil, err
-	}
-	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusPending}, nil
+	return o.s.conn.Remove(ctx, bus.StreamTrig, w.seq)
 }
 
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
@@ -71,8 +79,15 @@ func cancelText(r bus.CancelRequest) string {
 	return text
 }
 
-// findTrigger returns a live run's trigger and its sequence on TRIG.
-func (o *ownership) findTrigger(ctx context.Context, r bus.CancelRequest) (found *bus.Trigger, seq uint64, err error) {
+// storedTrigger is a live run's trigger, or that of one of its pieces, on TRIG.
+type storedTrigger struct {
+	*bus.Trigger
+	seq uint64
+}
+
+// findTriggers returns the triggers of a live run: one, or those of its pieces that
+// have not ended.
+func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
 	var bad error
 	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *bus.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
@@ -81,32 +96,31 @@ func (o *ownership) findTrigger(ctx context.Context, r bus.CancelRequest) (found
 			return true
 		}
 		if t.RunID == r.RunID {
-			found, seq = t, m.Seq
+			found = append(found, storedTrigger{t, m.Seq})
 		}
-		return found == nil
+		return len(found) == 0 || found[0].Total > 0
 	})
 	switch {
 	case err != nil:
-		return nil, 0, err
-	case found == nil && bad != nil:
-		return nil, 0, bad
-	case found == nil:
-		return nil, 0, fmt.Errorf("%w: run %s of job %s is not alive", job.ErrNotFound, r.RunID, r.Job)
+		return nil, err
+	case len(found) == 0 && bad != nil:
+		return nil, bad
+	case len(found) == 0:
+		return nil, fmt.Errorf("%w: run %s of job %s is not alive", job.ErrNotFound, r.RunID, r.Job)
 	}
-	return found, seq, nil
+	return found, nil
 }
 
-// kill tells the group's instances that the run is to end, and reports whether one
-// of them runs it.
-func (o *ownership) kill(ctx context.Context, r bus.CancelRequest) (running bool, err error) {
-	var reply bus.KillReply
-	err = o.s.conn.Ask(ctx, bus.SubjectKill(r.Job.Group()), bus.KillRequest{RunID: r.RunID, By: r.By, Reason: r.Reason}, &reply, killWait)
-	switch {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil:
-		return false, nil // nobody runs it, or nobody is there
-	default:
-		return false, err
-	}
+// kill tells the group's instances that the run is to end, and returns those of its
+// triggers that none of them has begun.
+func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []storedTrigger) (waiting []storedTrigger, err error) {
+	waiting = found
+	request := bus.KillRequest{RunID: r.RunID, By: r.By, Reason: r.Reason}
+	err = bus.AskAll(ctx, o.s.conn, bus.SubjectKill(r.Job.Group()), request, killWait, func(reply bus.KillReply) bool {
+		waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
+			return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)
+		})
+		return len(waiting) > 0
+	})
+	return waiting, err
 }

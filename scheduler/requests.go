@@ -137,8 +137,8 @@ func (o *ownership) answer(b *shard.Batch) {
 		o.waiting[a.RunID].reply(o.s, replyOf(a), nil)
 		delete(o.waiting, a.RunID)
 	}
-	for _, id := range b.Cancelled {
-		o.cancelling[id].reply(o.s, bus.CancelReply{RunID: id, Found: job.StatusQueued}, nil)
-		delete(o.cancelling, id)
+	for _, c := range b.Cancelled {
+		o.cancelling[c.RunID].reply(o.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)
+		delete(o.cancelling, c.RunID)
 	}
 }

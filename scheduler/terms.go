@@ -11,8 +11,8 @@ import (
 	"carillon/scheduler/shard"
 )
 
-// terms is what concerns all shards alike: calendars, and the switch for everything.
-// It keeps all versions heard of, for machines that come later.
+// terms is what concerns all shards alike: calendars, the switch for everything, and
+// which instances are online. It keeps what it has heard, for machines that come later.
 type terms struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
@@ -20,9 +20,12 @@ type terms struct {
 	mu        sync.Mutex
 	calendars []*job.CalendarVersion
 	holds     []bus.Hold
+	rosters   map[string]*roster // by group
 }
 
-func newTerms(s *Scheduler) *terms { return &terms{s: s, ready: make(chan struct{})} }
+func newTerms(s *Scheduler) *terms {
+	return &terms{s: s, ready: make(chan struct{}), rosters: map[string]*roster{}}
+}
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
 func (t *terms) follow(ctx context.Context) {
@@ -36,17 +39,24 @@ func (t *terms) follow(ctx context.Context) {
 		return
 	}
 	defer func() { _ = holds.Stop() }()
+	instances := t.s.watch(ctx, t.s.conn.WatchInstances)
+	if instances == nil {
+		return
+	}
+	defer func() { _ = instances.Stop() }()
 	var started, watches sync.WaitGroup
-	started.Add(2)
+	started.Add(3)
 	watches.Go(func() { t.watch(ctx, calendars, started.Done, t.putCalendar) })
 	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putHold) })
+	watches.Go(func() { t.watchInstances(ctx, instances, started.Done) })
 	started.Wait()
 	close(t.ready)
 	watches.Wait()
 }
 
 // await waits until what was stored when the node started is known: a shard that
-// fires earlier would fire what a calendar excludes. It returns false when ctx is done.
+// fires earlier would fire what a calendar excludes, or leave an instance out of a
+// broadcast. It returns false when ctx is done.
 func (t *terms) await(ctx context.Context) bool {
 	select {
 	case <-t.ready:
@@ -117,5 +127,8 @@ func (t *terms) apply(m *shard.Machine) {
 	}
 	for _, h := range t.holds {
 		m.PutHold(h)
+	}
+	for group, r := range t.rosters {
+		m.PutInstances(group, r.online)
 	}
 }

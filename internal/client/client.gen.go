@@ -444,6 +444,9 @@ type LogPage struct {
 	RunID   job.RunID `json:"run_id"`
 }
 
+// Map Has a run done in pieces, spread over the group. Either pieces or split is set.
+type Map = job.Map
+
 // Me defines model for Me.
 type Me struct {
 	Access []Access `json:"access"`

@@ -22,15 +22,14 @@ const (
 // alive is a run of a watched job, from the moment it is wanted to its final status.
 type alive struct {
 	run
-	id    uint32 // of the job
-	stage stage
-	body  unique.Handle[body]
-	item  *item // the trigger, or the deferred item in which it waits
-	since int64 // when it began to wait, or was triggered
-	due   int64 // of a retry
-	// started is set when its executor has said that it runs.
-	started bool
-	killed  bool // its end has been asked for
+	id     uint32 // of the job
+	stage  stage
+	body   unique.Handle[body]
+	item   *item   // the trigger, or the deferred item in which it waits
+	since  int64   // when it began to wait, or was triggered
+	due    int64   // of a retry
+	killed bool    // its end has been asked for
+	pieces *pieces // nil unless it is done in pieces, and their number has been looked for
 }
 
 // runsOf is what the machine knows about the runs of a watched job.
@@ -86,6 +85,7 @@ func (e *entry) newest() *job.Plan { return &e.plans[len(e.plans)-1] }
 // stages tells from the kind of a run's item how far the run is.
 var stages = map[bus.DeferredKind]stage{
 	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
+	bus.DeferredPieces: triggered,
 }
 
 // restore enters a run that an earlier owner has left in an item at seq.
@@ -98,14 +98,37 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	m.add(&alive{
+	a := &alive{
 		run: run{
 			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
-			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth,
+			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
 		id: id, stage: stages[d.Kind], body: unique.Make(body), item: &item{seq: seq}, since: t.CommittedAt.UnixMilli(), due: millis(d.Due),
-	})
+	}
+	if d.Kind == bus.DeferredPieces {
+		if err := a.restorePieces(d); err != nil {
+			return err
+		}
+	}
+	m.add(a)
 	m.wake(id)
+	return nil
+}
+
+// restorePieces enters how far a run in pieces has come.
+func (a *alive) restorePieces(d *bus.Deferred) error {
+	p, err := newPieces(a.body.Value())
+	if err != nil {
+		return err
+	}
+	p.Pieces, p.states = *d.Pieces, []byte(d.Pieces.States)
+	a.pieces, a.total = p, p.total()
+	if a.total > 0 {
+		p.rule = nil
+	}
+	if a.due != 0 {
+		a.stage = retrying
+	}
 	return nil
 }
 

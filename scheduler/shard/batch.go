@@ -28,7 +28,7 @@ type Batch struct {
 	// Asked are the runs made on command, and Cancelled those ended on command, whose
 	// askers wait for the commit.
 	Asked     []Asked
-	Cancelled []job.RunID
+	Cancelled []Cancelled
 	// Kills are runs that are to end, once the batch is stored.
 	Kills []Kill
 	// Nudges are shards whose owners have something to look for on the stream.
@@ -58,7 +58,8 @@ type builder struct {
 	messages []*nats.Msg
 	items    []flightItem
 	asked    []Asked
-	ended    []job.RunID // on command
+	ended    []Cancelled
+	owed     []*alive // runs in pieces that have come further
 	kills    []Kill
 	nudges   map[int]bool
 	due      []int64
@@ -79,11 +80,11 @@ func (m *Machine) newBatch(now int64, room int) *builder {
 
 // fits reports whether there is room for n more messages.
 func (b *builder) fits(n int) bool {
-	return len(b.messages)+n <= b.room && b.record.size < maxRecord
+	return len(b.messages)+len(b.owed)+n <= b.room && b.record.size < maxRecord
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0 && len(b.kills) == 0
 }
 
 // run is one run to be triggered.
@@ -97,6 +98,8 @@ type run struct {
 	endBy    int64 // the same
 	parent   job.RunID
 	depth    int
+	split    bool // the attempt lists the run's pieces
+	total    int  // of the pieces; 0: it is not done in pieces, or they are not known yet
 }
 
 // encode returns the run's trigger but for its body.
@@ -104,19 +107,22 @@ func (b *builder) encode(name job.Name, r run) *bus.Trigger {
 	return &bus.Trigger{
 		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: r.attempt,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
-		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth,
+		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Split: r.split,
 	}
 }
 
 // trigger adds the trigger of a run.
-func (b *builder) trigger(name job.Name, body body, r run) {
-	to := target{group: name.Group(), routed: body.routed}
+func (b *builder) trigger(name job.Name, body body, r run) { b.send(b.encode(name, r), body) }
+
+// send adds a trigger.
+func (b *builder) send(t *bus.Trigger, body body) {
+	to := target{group: t.Job.Group(), routed: body.routed}
 	subject, ok := b.subjects[to]
 	if !ok {
 		subject = body.subject(b.m.cfg.Shard, to.group)
 		b.subjects[to] = subject
 	}
-	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), b.encode(name, r), body.text)
+	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
 	b.triggers++
 }

@@ -11,13 +11,14 @@ import (
 // body is what all triggers of a version share, and the kind of subject that they go
 // to.
 type body struct {
-	text   string
-	routed bool
+	text     string
+	routed   bool
+	inPieces bool
 }
 
 func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
-	return body{text: text, routed: b.Routed()}, err
+	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil}, err
 }
 
 // subject returns where triggers of a group with the body go.

@@ -10,12 +10,13 @@ type cancel struct {
 	reason string
 }
 
-// Cancel ends a run that is queued or waits for its next attempt: the next batch says
-// so. It returns false when the machine has no such run waiting; one that is with
-// the executors is theirs to end.
+// Cancel ends a run that is queued, waits for its next attempt, or is done in pieces:
+// the next batch says so, and has those pieces killed that are with the executors. It
+// returns false when the machine has no such run; any other that is with the executors
+// is theirs to end.
 func (m *Machine) Cancel(id job.RunID, reason string) bool {
 	a := m.runs[id]
-	if a == nil || a.stage == triggered {
+	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
 	m.cancels = append(m.cancels, &cancel{a, reason})
@@ -25,14 +26,34 @@ func (m *Machine) Cancel(id job.RunID, reason string) bool {
 // cancelWaiting ends the runs that are to be cancelled.
 func (m *Machine) cancelWaiting(b *builder) {
 	for len(m.cancels) > 0 {
-		c := m.cancels[0]
+		c, found := m.cancels[0], job.StatusQueued
 		if m.runs[c.run.id] == c.alive {
 			if !b.fits(m.follows(c.id)) {
 				return
 			}
-			m.endHere(b, c.alive, job.StatusCancelled, c.reason)
+			found = m.cancelAlive(b, c)
 		}
-		b.ended = append(b.ended, c.run.id)
+		b.ended = append(b.ended, Cancelled{c.run.id, found})
 		m.cancels = m.cancels[1:]
 	}
+}
+
+// Cancelled is a run that was to be cancelled, and where it was found: queued, so that
+// it has ended, or running, so that its pieces are being killed.
+type Cancelled struct {
+	RunID job.RunID
+	Found job.Status
+}
+
+// cancelAlive does so for a run that is alive.
+func (m *Machine) cancelAlive(b *builder, c *cancel) (found job.Status) {
+	if c.stage == triggered && c.pieces != nil {
+		m.callOff(b, c.alive, c.reason)
+		if m.runs[c.run.id] == c.alive {
+			return job.StatusRunning
+		}
+		return job.StatusQueued
+	}
+	m.endHere(b, c.alive, job.StatusCancelled, c.reason)
+	return job.StatusQueued
 }

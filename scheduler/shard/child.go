@@ -60,22 +60,23 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 	var f admission
 	switch now := b.now.UnixMilli(); {
 	case p.Paused:
-		f = admission{job.StatusSkipped, "the job is paused"}
+		f = admission{status: job.StatusSkipped, reason: "the job is paused"}
 	case m.held(now):
-		f = admission{job.StatusSkipped, "everything is paused"}
+		f = admission{status: job.StatusSkipped, reason: "everything is paused"}
 	case a.Depth > job.MaxChain:
-		f = admission{job.StatusSkipped, fmt.Sprintf("%d parents are above it, which is one too many: do its children lead back to it?", a.Depth)}
+		f = admission{status: job.StatusSkipped, reason: fmt.Sprintf("%d parents are above it, which is one too many: do its children lead back to it?", a.Depth)}
 	default:
 		if len(a.Params) > 0 {
 			with, err := body.with(&bus.TriggerRequest{Params: a.Params})
 			if err != nil {
-				f = admission{job.StatusSkipped, fmt.Sprintf("the parent's result is of no use as parameters: %v", err)}
+				f = admission{status: job.StatusSkipped, reason: fmt.Sprintf("the parent's result is of no use as parameters: %v", err)}
 				break
 			}
 			body = with
 		}
 		f = m.want(b, id, r, body)
 	}
+	r.total = f.total
 	b.record.addRun(e.name, r, f.status, f.reason)
 }
 

@@ -87,10 +87,11 @@ func (m *Machine) obey(b *builder) {
 		c := m.commands[0]
 		m.commands = m.commands[1:]
 		r := run{id: c.RunID, version: c.version, attempt: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli()}
-		f := admission{job.StatusSkipped, "the job was deleted"}
+		f := admission{status: job.StatusSkipped, reason: "the job was deleted"}
 		if id, ok := m.byName[c.Job]; ok {
 			f = m.want(b, id, r, c.body)
 		}
+		r.total = f.total
 		b.record.addRun(c.Job, r, f.status, f.reason).By = c.By
 		b.asked = append(b.asked, Asked{RunID: c.RunID, Version: int(c.version), Status: f.status, Reason: f.reason})
 	}

@@ -27,6 +27,7 @@ type verdict struct {
 	first  job.Fire
 	last   job.Fire
 	count  int
+	total  int // in how many pieces the run is done; 0: it is not
 }
 
 // lateFire is a fire with the plan that it belongs to.

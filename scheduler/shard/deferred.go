@@ -47,7 +47,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.restoreDelay(id, &delay{item: &item{seq: seq}, run: d.RunID})
 	case bus.DeferredDelay:
 		m.restoreDelay(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
-	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry:
+	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
 		return m.restore(id, d, seq)
 	case bus.DeferredFailures:
 		books := m.runsOf(id)

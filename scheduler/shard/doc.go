@@ -47,4 +47,18 @@
 // fires; after a fixed delay, which may have fired at any instant, they begin at the
 // position. The cursor keeps such a beginning for as long as it matters. So no fire time
 // ever has two fates, however an edit changes the kind of schedule or the spread.
+//
+// # Runs in pieces
+//
+// A run that is done in pieces is one deferred item, which has a letter for each piece:
+// it waits, is with the executors, or has ended and how. Deciding the run costs the item
+// alone. Its pieces are triggered by the steps that follow, with an item that says so,
+// as there is room and as the job allows; so are those that an attempt repeats:
+//
+//	waiting ── triggered ── (begun) ── ended well
+//	   ▲                       └────── ended badly ──┐
+//	   └── next attempt, once all have ended ────────┘ if the rule allows, and it could be enough
+//
+// Which instances are online is told by [Machine.PutInstances] and looked at once, when
+// the run begins; its item says what came of it.
 package shard

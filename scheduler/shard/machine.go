@@ -69,6 +69,9 @@ type Machine struct {
 	wakes   []uint32   // ids of jobs whose runs are to be looked at
 	cancels []*cancel
 	pauses  []*Pause
+	sending []*alive // runs with pieces that may be triggered
+
+	instances map[string][]*bus.Instance // online, by group
 
 	looked uint64          // up to which deferred items are known
 	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
@@ -127,6 +130,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		runs:      map[job.RunID]*alive{},
 		left:      map[uint64]bool{},
 		asked:     map[job.RunID]bool{},
+		instances: map[string][]*bus.Instance{},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
@@ -290,7 +294,7 @@ func (m *Machine) arm(id uint32) {
 // there is one. It may be in the past.
 func (m *Machine) NextAt() (int64, bool) {
 	if len(m.commands)+len(m.late)+len(m.unsettled)+len(m.release) > 0 || m.sweepTo != 0 ||
-		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels) > 0 {
+		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending) > 0 {
 		return m.done, true
 	}
 	idle := m.stored + IdleAfter

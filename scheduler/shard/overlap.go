@@ -13,6 +13,7 @@ import (
 type admission struct {
 	status job.Status // pending, queued or skipped
 	reason string
+	total  int // in how many pieces it is done, if that is known
 }
 
 // want decides what becomes of a run that is wanted now, by its job's rule for
@@ -20,7 +21,7 @@ type admission struct {
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
 	rules := &m.jobs[id].newest().Reactions
-	if !rules.Watched() {
+	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
 		b.trigger(m.jobs[id].name, body, r)
 		return admission{status: job.StatusPending}
@@ -35,29 +36,29 @@ func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
 		m.enqueue(b, a)
 		m.wake(id)
-		return admission{job.StatusQueued, "it waits for room in the next batch"}
+		return admission{status: job.StatusQueued, reason: "it waits for room in the next batch"}
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0:
-		m.launch(b, a)
+		f := m.launch(b, a)
 		m.add(a)
-		return admission{status: job.StatusPending}
+		return f
 	case o.Policy == job.OverlapQueue:
 		if len(books.queue) >= o.Queue {
 			if o.WhenFull != job.SkipOldest {
-				return admission{job.StatusSkipped, fmt.Sprintf("%d runs wait already, which is as many as may", o.Queue)}
+				return admission{status: job.StatusSkipped, reason: fmt.Sprintf("%d runs wait already, which is as many as may", o.Queue)}
 			}
 			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run took its place in the queue, which was full")
 		}
 		m.enqueue(b, a)
-		return admission{job.StatusQueued, "it waits for " + count(busy+len(books.queue)-1, "earlier run")}
+		return admission{status: job.StatusQueued, reason: "it waits for " + count(busy+len(books.queue)-1, "earlier run")}
 	case o.Policy == job.OverlapReplace:
 		for len(books.queue) > 0 {
 			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run replaced it before it began")
 		}
 		m.enqueue(b, a)
 		m.wake(id) // which has the others cancelled
-		return admission{job.StatusQueued, fmt.Sprintf("it waits for the end of %s, which it replaces", count(busy, "earlier run"))}
+		return admission{status: job.StatusQueued, reason: fmt.Sprintf("it waits for the end of %s, which it replaces", count(busy, "earlier run"))}
 	default:
-		return admission{job.StatusSkipped, count(busy, "run") + " still alive, which is as many as may be"}
+		return admission{status: job.StatusSkipped, reason: count(busy, "run") + " still alive, which is as many as may be"}
 	}
 }
 
@@ -71,13 +72,21 @@ func count(n int, what string) string {
 // launch is how many messages it takes to trigger a watched run.
 const launch = 2
 
-// launch triggers the run's current attempt.
-func (m *Machine) launch(b *builder, a *alive) {
+// launch triggers the run's current attempt, and returns what is to be said of it: that
+// it is pending, or, where nobody is there to do its pieces, queued.
+func (m *Machine) launch(b *builder, a *alive) admission {
 	m.releaseItem(a.item)
 	a.setEndBy(b, &m.jobs[a.id].newest().Reactions)
-	a.stage, a.since, a.due, a.started = triggered, b.now.UnixMilli(), 0, false
+	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
+	if a.body.Value().inPieces {
+		if f, done := m.spread(b, a); done {
+			f.total = a.total
+			return f
+		}
+	}
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
 	b.trigger(m.jobs[a.id].name, a.body.Value(), a.run)
+	return admission{status: job.StatusPending}
 }
 
 // setEndBy sets, when the run is triggered for the first time, by when it must end.
@@ -121,6 +130,13 @@ func (m *Machine) replace(b *builder, id uint32) bool {
 				return false
 			}
 			m.endHere(b, a, job.StatusCancelled, reason)
+		case a.pieces != nil:
+			if !b.fits(m.follows(id)) {
+				return false
+			}
+			if a.pieces.Cancelled == "" {
+				m.callOff(b, a, reason)
+			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
 			b.kills = append(b.kills, Kill{Job: m.jobs[id].name, RunID: a.run.id, Reason: reason})

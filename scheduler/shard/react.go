@@ -20,6 +20,8 @@ type end struct {
 	exitCode *int
 	result   json.RawMessage
 	retry    bool // the executor has said that another attempt follows
+	piece    bus.Piece
+	begun    bool // it is no end, but the beginning of what had to begin in time
 }
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
@@ -44,14 +46,20 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	if !ok || m.delays[id] == nil && m.books[id] == nil {
 		return
 	}
-	if e.Kind != bus.EventFinished {
-		if a := m.runs[e.RunID]; a != nil && a.attempt == e.Attempt {
-			a.started = true
+	switch e.Kind {
+	case bus.EventHeld: // nobody has it
+		return
+	case bus.EventStarted, bus.EventProgress:
+		// A successor must know that it has begun, too, so that goes on the stream.
+		if a := m.runs[e.RunID]; a != nil && a.mayExpire() {
+			m.ends = append(m.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
 		}
 		return
+	case bus.EventFinished:
 	}
 	m.ends = append(m.ends, &end{
 		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
+		piece: e.Piece,
 	})
 }
 
@@ -76,13 +84,25 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 	a := m.runs[e.run]
 	if a == nil { // not watched, or ended already
 		id, ok := m.byName[e.job]
-		return !ok || m.endDelay(b, id, e.run, e.at)
+		return !ok || e.begun || m.endDelay(b, id, e.run, e.at)
 	}
 	if a.stage != triggered || a.attempt != e.attempt {
 		return true // an end of an earlier attempt, once more
 	}
 	if !b.fits(m.follows(a.id)) {
 		return false
+	}
+	if a.pieces != nil {
+		m.endPiece(b, a, e)
+		return true
+	}
+	if e.begun {
+		m.beginHere(b, a)
+		return true
+	}
+	if a.split && e.status == job.StatusSucceeded {
+		m.divide(b, a, e)
+		return true
 	}
 	if m.retry(b, a, e) {
 		return true
@@ -94,9 +114,18 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 	return true
 }
 
+// beginHere notes that a run has begun in time.
+func (m *Machine) beginHere(b *builder, a *alive) {
+	if a.startBy != 0 {
+		a.startBy = 0
+		m.releaseItem(a.item)
+		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
+	}
+}
+
 // follows returns how many messages the next step of a run of the job may take: to
-// trigger it, or to end it, with one for each child, one for the count of failures or
-// the wish to pause, and one for a fixed delay.
+// trigger it, to say how far it or its pieces are, or to end it, with one for each child,
+// one for the count of failures or the wish to pause, and one for a fixed delay.
 func (m *Machine) follows(id uint32) int {
 	return max(launch, len(m.jobs[id].newest().Children)+2)
 }
@@ -113,7 +142,7 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 		return false
 	}
 	m.releaseItem(a.item)
-	a.stage, a.due, a.started, a.startBy = retrying, due, false, 0
+	a.stage, a.due, a.startBy = retrying, due, 0
 	a.attempt++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, fmt.Sprintf("attempt %d %s; the next is due %s later", e.attempt, past(e.status), job.Duration(wait)))

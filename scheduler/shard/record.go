@@ -27,13 +27,14 @@ type outcomeKey struct {
 	fireTime int64
 	until    int64
 	count    int
+	total    int
 }
 
 func (r *recorder) empty() bool { return len(r.outcomes) == 0 }
 
 // add records what became of fires of a job.
 func (r *recorder) add(name job.Name, version int32, v verdict) {
-	k := outcomeKey{status: v.status, cause: v.cause, reason: v.reason, fireTime: v.first.At}
+	k := outcomeKey{status: v.status, cause: v.cause, reason: v.reason, fireTime: v.first.At, total: v.total}
 	if v.count > 1 {
 		k.until, k.count = v.last.At, v.count
 	}
@@ -44,7 +45,7 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 		}
 		i = len(r.outcomes)
 		r.index[k] = i
-		o := bus.Outcome{Status: k.status, Cause: k.cause, Reason: k.reason, FireTime: instant(k.fireTime), Count: k.count}
+		o := bus.Outcome{Status: k.status, Cause: k.cause, Reason: k.reason, FireTime: instant(k.fireTime), Count: k.count, Total: k.total}
 		if k.count > 1 {
 			o.Until = instant(k.until)
 		}
@@ -58,7 +59,7 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 // addRun records what becomes of one run, and returns the outcome that says so.
 func (r *recorder) addRun(name job.Name, of run, s job.Status, reason string) *bus.Outcome {
 	o := bus.Outcome{
-		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent,
+		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Total: of.total,
 		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.id},
 	}
 	if of.attempt > 1 {

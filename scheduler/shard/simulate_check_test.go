@@ -22,19 +22,20 @@ func (w *world) check(b *stored, d delivery) {
 				lines[l.Job] = append(lines[l.Job], l)
 			}
 			seen[l.RunID] = true
-			if l.Status == job.StatusPending {
+			if l.Status == job.StatusPending && l.Total == 0 {
 				pending[attemptID{l.RunID, l.Attempt}] = l
 			}
 			if l.Status.Final() {
 				w.over[l.RunID] = d.now
 			}
-			if l.Reason == "" && (l.Status != job.StatusPending || l.Cause == job.CauseMisfire && l.Attempt == 1) {
+			if l.Reason == "" && (l.Total == 0 || l.Status != job.StatusSucceeded) && (l.Status != job.StatusPending || l.Cause == job.CauseMisfire && l.Attempt == 1) {
 				fail("%s of %s without a reason", l.Status, l.Job)
 			}
 		}); err != nil {
 			fail("record: %v", err)
 		}
 	}
+	b.pieces, b.triggers = split(b.triggers)
 	if len(pending) != len(b.triggers) {
 		twice := map[attemptID]bool{}
 		for _, t := range b.triggers {
@@ -64,6 +65,7 @@ func (w *world) check(b *stored, d delivery) {
 		w.runs[t.RunID] = r
 		w.live = append(w.live, r)
 	}
+	w.checkPieces(b, d, all)
 	w.lives.checkRuns(b, d, all)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
@@ -201,7 +203,7 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 
 // overlapped reports whether a run has not begun because of others of its job.
 func overlapped(l bus.Decided) bool {
-	return l.Status == job.StatusQueued && strings.Contains(l.Reason, "it waits for") ||
+	return l.Status == job.StatusQueued && (strings.Contains(l.Reason, "it waits for") || lacking(l)) ||
 		l.Status == job.StatusSkipped && (strings.Contains(l.Reason, "alive") || strings.Contains(l.Reason, "wait already"))
 }
 
@@ -304,7 +306,7 @@ func (w *world) broke(versions []heardVersion, _ job.Name) bool {
 // checkEnd looks at the whole, once everything has come to rest.
 func (w *world) checkEnd() {
 	for id, acknowledged := range w.asked {
-		if acknowledged && w.runs[id] == nil {
+		if acknowledged && !w.begun(id) {
 			fail("run %s was acknowledged and never triggered", id)
 		}
 	}

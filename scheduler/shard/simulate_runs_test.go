@@ -20,6 +20,8 @@ type life struct {
 	status  job.Status // queued, pending, or final
 	order   int        // of runs that were queued, which was first
 	retry   bool       // queued for another attempt
+	lacks   bool       // queued until an instance is online
+	total   int        // pieces
 }
 
 // attemptID names an attempt.
@@ -57,7 +59,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 		return
 	}
 	ls.queued++
-	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued}
+	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total}
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
@@ -66,6 +68,18 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent
 	switch {
 	case r.status.Final():
 		fail("run %s of %s is %s, and then %s", l.RunID, l.Job, r.status, l.Status)
+	case l.Status == job.StatusQueued && l.Attempt == r.attempt && r.status == l.Status && !r.retry && !r.lacks && lacking(l):
+		r.lacks = true
+	case l.Status == job.StatusPending && r.total == 0 && l.Total > 0 && l.Attempt == r.attempt+1:
+		if e := ends[attemptID{r.id, r.attempt}]; e.event == nil || e.event.Status != job.StatusSucceeded || r.status != job.StatusPending {
+			fail("run %s is split, but attempt %d is %s", l.RunID, r.attempt, r.status)
+		}
+		r.attempt, r.total = l.Attempt, l.Total
+	case l.Status == job.StatusQueued && r.total > 0:
+		if l.Attempt != r.attempt+1 || r.status != job.StatusPending || l.Total != r.total {
+			fail("run %s waits for attempt %d, but attempt %d is %s", l.RunID, l.Attempt, r.attempt, r.status)
+		}
+		r.attempt, r.status, r.retry = l.Attempt, l.Status, true
 	case l.Status == job.StatusQueued:
 		e := ends[attemptID{r.id, r.attempt}]
 		if l.Attempt != r.attempt+1 || r.status != job.StatusPending || e.event == nil {
@@ -78,19 +92,19 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent
 		}
 		if !r.retry {
 			for _, other := range ls.byRun {
-				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.order < r.order {
+				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.lacks == r.lacks && other.order < r.order {
 					fail("run %s overtakes run %s in the queue of %s", r.id, other.id, r.job)
 				}
 			}
 		}
-		r.status = l.Status
+		r.status, r.lacks, r.total = l.Status, false, l.Total
 	default:
 		if l.Attempt != r.attempt {
 			fail("attempt %d of run %s is %s, but it is at attempt %d", l.Attempt, l.RunID, l.Status, r.attempt)
 		}
 		r.status = l.Status
 		ls.ended[r.id] = now
-		if e := ends[attemptID{r.id, r.attempt}]; e.event != nil && l.Status == e.event.Status {
+		if e := ends[attemptID{r.id, r.attempt}]; e.event != nil && l.Status == e.event.Status && (!ls.w.runs[r.id].trigger.Split || l.Status != job.StatusSucceeded) {
 			ls.ended[r.id] = e.at
 		}
 	}
@@ -101,7 +115,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
 	ends := map[attemptID]storedEvent{}
 	for seq := b.before.EventSeq + 1; seq <= b.cursor.EventSeq; seq++ {
 		e := ls.w.events[seq-1]
-		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Kind == bus.EventFinished && ends[id].event == nil {
+		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Kind == bus.EventFinished && e.event.Total == 0 && ends[id].event == nil {
 			ends[id] = e
 		}
 	}
@@ -111,14 +125,23 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
 			return d.Kind == bus.DeferredAlive && strings.Contains(string(d.Trigger), string(t.RunID))
 		})
 	}
+	for _, d := range b.deferred {
+		if d.Kind == bus.DeferredPieces {
+			watched[runOfItem(d)] = true
+		}
+	}
 	// The order of lines of one instant is lost, so runs go on first.
-	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ls.rank(a) - ls.rank(b) })
+	ranks := map[job.RunID]int{}
+	for _, l := range lines { // those about one run keep their order
+		ranks[l.RunID] = max(ranks[l.RunID], ls.rank(l))
+	}
+	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
 	for _, l := range lines {
 		ls.lines[l.RunID] = true
 		if ls.byRun[l.RunID] != nil {
 			ls.goesOn(l, d.now, ends)
 		} else {
-			ls.begins(l, watched[l.RunID])
+			ls.begins(l, watched[l.RunID] || l.Total > 0)
 		}
 	}
 	ls.checkEnds(d, ends)
@@ -172,7 +195,7 @@ func (ls *lives) checkChildren(b *stored) {
 		}
 		parent := ls.byRun[item.Parent.RunID]
 		if parent == nil || !parent.status.Final() {
-			fail("%s hears of the end of run %s of %s, which has not ended", item.Job, item.Parent.RunID, item.Parent.Job)
+			fail("%s hears of the end of run %s of %s, which has not ended: %+v, %+v", item.Job, item.Parent.RunID, item.Parent.Job, item.Parent, parent)
 		}
 		if parent.status != item.Parent.Status {
 			fail("%s hears that run %s is %s, but it is %s", item.Job, parent.id, item.Parent.Status, parent.status)
@@ -190,7 +213,7 @@ func (ls *lives) checkAlive(d delivery) {
 	waiting := map[job.Name]int{}
 	for _, r := range ls.byRun {
 		switch {
-		case r.status == job.StatusPending, r.status == job.StatusQueued && r.retry:
+		case r.status == job.StatusPending, r.status == job.StatusQueued && (r.retry || r.lacks):
 			alive[r.job]++
 		case r.status == job.StatusQueued:
 			waiting[r.job]++
@@ -275,6 +298,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 	if was != nil && w.chance(80) {
 		j.Overlap, j.Retry, j.Children, j.Join = was.Overlap, was.Retry, was.Children, was.Join
 		j.PauseAfter, j.StartWithin, j.TotalTimeout = was.PauseAfter, was.StartWithin, was.TotalTimeout
+		j.Route, j.Map, j.SucceedsIf = was.Route, was.Map, was.SucceedsIf
 		return
 	}
 	if was != nil {
@@ -304,6 +328,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 			j.Join = append(j.Join, parent)
 		}
 	}
+	w.pieces(j)
 	if w.chance(15) {
 		j.PauseAfter = 2 + w.rng.IntN(3)
 	}
@@ -340,8 +365,10 @@ func (w *world) doKill() {
 	}
 	k := w.kills[0]
 	w.kills = w.kills[1:]
-	if i := slices.IndexFunc(w.live, func(r *simRun) bool { return r.trigger.RunID == k.RunID }); i >= 0 {
-		w.finishAs(w.live[i], job.StatusCancelled)
+	for _, r := range slices.Clone(w.live) {
+		if r.trigger.RunID == k.RunID {
+			w.finishAs(r, job.StatusCancelled)
+		}
 	}
 }
 

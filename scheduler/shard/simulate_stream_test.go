@@ -25,6 +25,7 @@ type stored struct {
 	before   *bus.Cursor
 	cursor   *bus.Cursor
 	triggers []*bus.Trigger
+	pieces   []*bus.Trigger // of runs that are done in them
 	deferred []*bus.Deferred
 	items    []uint64 // sequences of the deferred items
 	record   *bus.Record

@@ -3,6 +3,7 @@ package shard
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -85,6 +86,16 @@ var operations = []operation{
 				return
 			}
 		}
+		for _, id := range slices.Sorted(maps.Keys(w.inPieces)) {
+			for _, attempt := range w.inPieces[id].attempts {
+				for _, i := range slices.Sorted(maps.Keys(attempt)) {
+					if r := attempt[i]; r.finished > 0 && w.chance(10) {
+						w.finish(r)
+						return
+					}
+				}
+			}
+		}
 	}},
 	{20, func(w *world) {
 		if w.owner != nil {
@@ -110,6 +121,7 @@ var operations = []operation{
 		}
 	}},
 	{3, (*world).callOff},
+	{3, (*world).comeAndGo},
 	{3, func(w *world) {
 		if w.owner != nil {
 			w.ask(w.owner)
@@ -316,6 +328,10 @@ func (w *world) settle() {
 	w.takeOver()
 	o := w.owner
 	o.skew = 0
+	for _, group := range simGroups {
+		w.online[group] = instancesOf("a", "b")
+		o.m.PutInstances(group, w.online[group])
+	}
 	commit := func() {
 		for range 100_000 {
 			b := o.m.Step(w.clock, bus.MaxBatch)

@@ -62,6 +62,9 @@ type world struct {
 	foreign []job.Name          // children in other shards
 	kills   []Kill              // asked for, and not done yet
 	over    map[job.RunID]int64 // when runs ended of which a record says so
+
+	inPieces map[job.RunID]*simPieces
+	online   map[string][]*bus.Instance // by group
 }
 
 type storedEvent struct {
@@ -73,6 +76,7 @@ type simRun struct {
 	trigger  *bus.Trigger // of its newest attempt
 	finished uint64       // sequence of the attempt's first finished event
 	at       int64        // when that was stored
+	status   job.Status   // what it says
 }
 
 type simItem struct {
@@ -125,6 +129,8 @@ func newWorld(seed uint64) *world {
 	}
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
 	w.lives = newLives(w)
+	w.inPieces = map[job.RunID]*simPieces{}
+	w.online = map[string][]*bus.Instance{}
 	return w
 }
 
@@ -253,6 +259,9 @@ func (w *world) takeOver() {
 			fail("put deferred item: %v", err)
 		}
 	}
+	for _, group := range simGroups {
+		o.m.PutInstances(group, w.online[group])
+	}
 	if !o.m.NeedsEvents() {
 		o.m.SkipEvents(last)
 	}
@@ -342,7 +351,7 @@ func (w *world) resolve(o *owner) {
 
 func (w *world) acknowledge(b *Batch) {
 	for _, a := range b.Asked {
-		if a.Status == job.StatusPending && w.runs[a.RunID] == nil {
+		if a.Status == job.StatusPending && !w.begun(a.RunID) {
 			fail("run %s is acknowledged, but not stored", a.RunID)
 		}
 		w.asked[a.RunID] = a.Status == job.StatusPending
@@ -388,10 +397,13 @@ func (w *world) finishAs(r *simRun, status job.Status) {
 	e := bus.EventOf(r.trigger, bus.EventFinished, instant(w.clock))
 	e.Status = status
 	e.Retry = r.trigger.Retry.Again(e.Attempt, status, nil)
-	w.say("attempt %d of run %s of %s is %s", e.Attempt, e.RunID, e.Job, status)
+	if r.trigger.Split && status == job.StatusSucceeded {
+		e.Result, e.Retry = w.list(), true
+	}
+	w.say("attempt %d of run %s of %s, piece %d of %d, is %s", e.Attempt, e.RunID, e.Job, e.Index, e.Total, status)
 	w.events = append(w.events, storedEvent{e, w.clock})
 	if r.finished == 0 {
-		r.finished, r.at = uint64(len(w.events)), w.clock
+		r.finished, r.at, r.status = uint64(len(w.events)), w.clock, status
 		w.live = slices.DeleteFunc(w.live, func(other *simRun) bool { return other == r })
 	}
 }

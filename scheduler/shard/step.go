@@ -33,6 +33,8 @@ func (m *Machine) Step(now int64, room int) *Batch {
 		m.continueSweep(b, now)
 	}
 	m.wakeUp(b)
+	m.sendPieces(b)
+	b.pay()
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
 		// What is not written has not happened: so a version that comes now is late
 		// only if it begins before the stored position.
@@ -163,7 +165,7 @@ func (m *Machine) enact(b *builder, id uint32, v verdict) job.Status {
 		if f.status == job.StatusPending {
 			b.due = append(b.due, v.first.Due)
 		}
-		v.status, v.reason = f.status, also(v.reason, f.reason)
+		v.status, v.reason, v.total = f.status, also(v.reason, f.reason), f.total
 	}
 	b.record.add(e.name, version, v)
 	return v.status

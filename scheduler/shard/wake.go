@@ -39,11 +39,13 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			return false
 		}
 		switch {
+		case a.pieces != nil && a.stage == triggered:
+			m.wakePieces(b, a, now)
 		case a.stage == retrying && p.Deleted:
 			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
 		case a.stage == retrying && a.due <= now:
-			m.launch(b, a)
-			b.record.addRun(e.name, a.run, job.StatusPending, "")
+			f := m.launch(b, a)
+			b.record.addRun(e.name, a.run, f.status, f.reason)
 		case a.expired(now):
 			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance began it within %s", p.StartWithin))
 		}
@@ -61,9 +63,9 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 		case p.Overlap.Unlimited() || len(books.alive) < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			books.queue = books.queue[1:]
-			m.launch(b, a)
+			f := m.launch(b, a)
 			books.alive = append(books.alive, a)
-			b.record.addRun(e.name, a.run, job.StatusPending, fmt.Sprintf("it was queued for %s", waited))
+			b.record.addRun(e.name, a.run, f.status, also(fmt.Sprintf("it was queued for %s", waited), f.reason))
 		case p.Overlap.Policy == job.OverlapReplace:
 			was := len(books.alive)
 			if !m.replace(b, id) {
@@ -97,7 +99,15 @@ func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
 
 // expired reports whether a triggered run has not begun by when it had to.
 func (a *alive) expired(now int64) bool {
-	return a.stage == triggered && !a.started && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
+	return a.stage == triggered && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
+}
+
+// mayExpire reports whether it matters when the run, or a piece of it, begins.
+func (a *alive) mayExpire() bool {
+	if a.pieces != nil {
+		return a.pieces.StartWithin > 0
+	}
+	return a.startBy != 0
 }
 
 // wakeAt returns when one of the job's runs next needs attention because time passes.
@@ -107,7 +117,11 @@ func (r *runsOf) wakeAt() (at int64, ok bool) {
 		switch {
 		case a.stage == retrying:
 			at = min(at, a.due)
-		case !a.started && a.startBy != 0:
+		case a.pieces != nil:
+			if due := a.pieceAt(); due != 0 {
+				at = min(at, due)
+			}
+		case a.startBy != 0:
 			at = min(at, a.startBy+startMargin.Milliseconds())
 		}
 	}

@@ -1,0 +1,137 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// expireEvery is how often heartbeats that have ceased are looked for.
+const expireEvery = time.Second
+
+// roster is the instances of one group whose heartbeat is fresh. A broadcast goes to
+// those that are online; which instance a run is handed to is package dispatch's
+// business, which hears the same heartbeats.
+type roster struct {
+	members map[string]*rosterMember // used by watchInstances alone
+	// online is in the order of the names. It is replaced, not changed; the mutex of terms
+	// guards it.
+	online []*bus.Instance
+}
+
+type rosterMember struct {
+	bus.Instance
+	heard time.Time
+}
+
+// watchInstances follows heartbeats until ctx is done, and calls started once: when
+// those that were stored before are known.
+func (t *terms) watchInstances(ctx context.Context, w jetstream.KeyWatcher, started func()) {
+	known := false
+	defer func() {
+		if !known {
+			started()
+		}
+	}()
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, open := <-w.Updates():
+			switch {
+			case !open:
+				return
+			case e != nil:
+				t.putInstance(ctx, e, known)
+			case !known:
+				known = true
+				started()
+			}
+		case now := <-tick.C:
+			t.expireInstances(ctx, now)
+		}
+	}
+}
+
+// putInstance takes in a heartbeat, or that an instance has left.
+func (t *terms) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live bool) {
+	group, name, ok := strings.Cut(e.Key(), ".")
+	if !ok || job.CheckSlug("instance", name) != nil {
+		return
+	}
+	t.mu.Lock()
+	r := t.rosters[group]
+	if r == nil {
+		r = &roster{members: map[string]*rosterMember{}}
+		t.rosters[group] = r
+	}
+	t.mu.Unlock()
+	was := r.members[name]
+	if e.Operation() != jetstream.KeyValuePut {
+		delete(r.members, name)
+		if was != nil {
+			t.muster(ctx, group, r)
+		}
+		return
+	}
+	is := &rosterMember{heard: time.Now()}
+	if json.Unmarshal(e.Value(), &is.Instance) != nil || is.Key() != e.Key() {
+		return // not one of ours
+	}
+	if !live && e.Created().Before(is.heard) {
+		is.heard = e.Created() // perhaps long ago
+	}
+	if time.Since(is.heard) > bus.InstanceTTL {
+		return
+	}
+	r.members[name] = is
+	if was == nil || !was.SameUse(&is.Instance) {
+		t.muster(ctx, group, r)
+	}
+}
+
+// expireInstances drops instances whose heartbeat has ceased.
+func (t *terms) expireInstances(ctx context.Context, now time.Time) {
+	t.mu.Lock()
+	rosters := maps.Clone(t.rosters)
+	t.mu.Unlock()
+	for group, r := range rosters {
+		lost := false
+		for name, m := range r.members {
+			if now.Sub(m.heard) > bus.InstanceTTL {
+				delete(r.members, name)
+				lost = true
+			}
+		}
+		if lost {
+			t.muster(ctx, group, r)
+		}
+	}
+}
+
+// muster tells every machine which instances of a group are online.
+func (t *terms) muster(ctx context.Context, group string, r *roster) {
+	online := []*bus.Instance{}
+	for _, m := range r.members {
+		if m.Routable() {
+			online = append(online, &m.Instance)
+		}
+	}
+	slices.SortFunc(online, func(a, b *bus.Instance) int { return cmp.Compare(a.Instance, b.Instance) })
+	t.mu.Lock()
+	r.online = online
+	t.mu.Unlock()
+	t.tell(ctx, func(m *shard.Machine) { m.PutInstances(group, online) })
+}

@@ -1,0 +1,178 @@
+package shard
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// piecesAtOnce is how many pieces one step triggers at most. It leaves room in the
+// batch for the fires of other shards, which a run of thousands of pieces must not delay.
+const piecesAtOnce = 300
+
+// PutInstances tells which instances of a group are online, in the order of their
+// names. The list must not be changed from then on; several machines may share it.
+func (m *Machine) PutInstances(group string, online []*bus.Instance) {
+	m.instances[group] = online
+	for _, id := range slices.Sorted(maps.Keys(m.books)) {
+		if m.jobs[id].name.Group() == group && slices.ContainsFunc(m.books[id].alive, (*alive).lacksInstances) {
+			m.wake(id)
+		}
+	}
+}
+
+// lacksInstances reports whether the run is to be done by every instance, and there
+// has been none yet.
+func (a *alive) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
+
+// spread begins a run that is done in pieces, or its next attempt. It takes one
+// message, for the item; the pieces themselves are triggered as there is room. It
+// returns false when an attempt that lists the pieces comes first, as of any run.
+func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
+	if a.pieces == nil {
+		p, err := newPieces(a.body.Value())
+		if err != nil {
+			m.bug("run %s: %v", a.run.id, err)
+		}
+		cut := p.rule.Map
+		if cut != nil && cut.Split {
+			a.split = true
+			return f, false
+		}
+		a.pieces = p
+		if cut != nil {
+			p.lay(cut.Pieces)
+		}
+	}
+	if a.lacksInstances() {
+		m.meet(a)
+	}
+	b.owe(a)
+	if a.lacksInstances() {
+		return admission{status: job.StatusQueued, reason: m.lack(a)}, true
+	}
+	m.beginPieces(a)
+	return admission{status: job.StatusPending}, true
+}
+
+// meet makes a piece for every instance that is online and able to do one.
+func (m *Machine) meet(a *alive) {
+	p := a.pieces
+	for _, i := range m.instances[m.jobs[a.id].name.Group()] {
+		if p.rule.Labels.Match(i.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
+			p.Instances = append(p.Instances, i.Instance)
+		}
+	}
+	p.lay(len(p.Instances))
+}
+
+// lack says for which instances a run waits.
+func (m *Machine) lack(a *alive) string {
+	of := "executor group " + m.jobs[a.id].name.Group()
+	if labels := a.pieces.rule.Labels; len(labels) > 0 {
+		of += " with " + labels.String()
+	}
+	return fmt.Sprintf("it waits until an instance of %s is online that does such tasks", of)
+}
+
+// beginPieces has the pieces of an attempt triggered.
+func (m *Machine) beginPieces(a *alive) {
+	a.total = a.pieces.total()
+	a.pieces.StartWithin = m.jobs[a.id].newest().StartWithin
+	a.startBy = 0 // each piece has its own
+	m.sendLater(a)
+}
+
+// sendLater notes that a run has pieces that may be triggered.
+func (m *Machine) sendLater(a *alive) {
+	if p := a.pieces; !p.sending && p.mayBegin() {
+		p.sending = true
+		m.sending = append(m.sending, a)
+	}
+}
+
+// mayBegin reports whether a further piece may be triggered now.
+func (p *pieces) mayBegin() bool {
+	return bytes.IndexByte(p.states, bus.PieceWaiting) >= 0 && (p.atOnce == 0 || p.out() < p.atOnce)
+}
+
+// sendPieces triggers pieces, as far as b has room and the runs' limits allow.
+func (m *Machine) sendPieces(b *builder) {
+	for most := piecesAtOnce; len(m.sending) > 0; {
+		a := m.sending[0]
+		n, full := m.send(b, a, most)
+		if most -= n; full {
+			return
+		}
+		a.pieces.sending = false
+		m.sending = m.sending[1:]
+	}
+}
+
+// send triggers at most that many pieces of a run, and returns how many, and whether
+// there are more that may be triggered.
+func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
+	if m.runs[a.run.id] != a || a.stage != triggered {
+		return 0, false
+	}
+	p := a.pieces
+	out := p.out()
+	for index := bytes.IndexByte(p.states, bus.PieceWaiting); index >= 0 && (p.atOnce == 0 || out < p.atOnce); out++ {
+		if n == most || !b.fits(2) { // the piece, and the item
+			return n, true
+		}
+		b.owe(a)
+		m.sendPiece(b, a, index)
+		n++
+		next := bytes.IndexByte(p.states[index:], bus.PieceWaiting)
+		if next < 0 {
+			break
+		}
+		index += next
+	}
+	return n, false
+}
+
+func (m *Machine) sendPiece(b *builder, a *alive, index int) {
+	p := a.pieces
+	p.states[index] = bus.PieceTriggered
+	t := b.encode(m.jobs[a.id].name, a.run)
+	t.Piece = bus.Piece{Index: index, Total: p.total()}
+	if len(p.Instances) > 0 {
+		t.Prefer = p.Instances[index]
+	}
+	if len(p.Items) > 0 {
+		t.Item = p.Items[index]
+	}
+	if within := p.StartWithin.Std(); within > 0 {
+		p.StartBy = b.now.Add(within)
+		t.StartBy = p.StartBy
+	}
+	b.send(t, p.body)
+}
+
+// owe has the batch say how far a run has come, once, however often that changes in
+// the step. The caller has found room for a message.
+func (b *builder) owe(a *alive) {
+	if !a.pieces.owed {
+		a.pieces.owed = true
+		b.owed = append(b.owed, a)
+	}
+}
+
+// pay adds what is owed.
+func (b *builder) pay() {
+	owed := b.owed
+	b.owed = nil
+	for _, a := range owed {
+		a.pieces.owed = false
+		if b.m.runs[a.run.id] == a {
+			b.m.releaseItem(a.item)
+			a.item = b.waitIn(a.pieces.deferred(a.due), a)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// endPiece does what follows from the end, or the beginning, of one piece of a run.
+// The caller has found room for what follows from the end of the run.
+func (m *Machine) endPiece(b *builder, a *alive, e *end) {
+	p := a.pieces
+	if e.piece.Total != p.total() {
+		return
+	}
+	if e.begun {
+		if p.states[e.piece.Index] == bus.PieceTriggered {
+			p.states[e.piece.Index] = bus.PieceBegun
+			b.owe(a)
+		}
+		return
+	}
+	rule := m.jobs[a.id].newest()
+	again := !rule.Deleted && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
+	if p.end(e.piece.Index, e.status, again) {
+		b.owe(a)
+		m.goOn(b, a)
+	}
+}
+
+// goOn triggers further pieces of a run, or ends its attempt when all have ended. The
+// caller has found room for what follows.
+func (m *Machine) goOn(b *builder, a *alive) {
+	p := a.pieces
+	if p.total() == 0 {
+		return
+	}
+	m.sendLater(a)
+	if p.in(string(bus.PieceWaiting))+p.out() > 0 {
+		return
+	}
+	rule := m.jobs[a.id].newest()
+	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
+		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
+		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
+			m.repeat(b, a, due, fmt.Sprintf("%s of %d did not succeed; attempt %d repeats %d of them %s later",
+				count(p.total()-p.in(string(bus.PieceSucceeded)), "piece"), p.total(), a.attempt+1, n, job.Duration(wait)))
+			return
+		}
+	}
+	s, reason := p.outcome(rule.SucceedsIf)
+	m.endHere(b, a, s, reason)
+}
+
+// repeat lets a run wait for an attempt that repeats the pieces which may be.
+func (m *Machine) repeat(b *builder, a *alive, due int64, reason string) {
+	for i := range len(repeated) {
+		a.pieces.become(repeated[i], bus.PieceWaiting)
+	}
+	a.stage, a.due = retrying, due
+	a.attempt++
+	b.owe(a)
+	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason)
+	m.arm(a.id)
+}
+
+// divide makes pieces of the list that a splitting attempt has returned.
+func (m *Machine) divide(b *builder, a *alive, e *end) {
+	name := m.jobs[a.id].name
+	var items []json.RawMessage
+	err := json.Unmarshal(e.result, &items)
+	switch {
+	case err != nil || items == nil:
+		m.endHere(b, a, job.StatusFailed, "the splitting attempt was to return a JSON list of the run's pieces, and did not")
+		return
+	case len(items) > bus.MaxPieces:
+		m.endHere(b, a, job.StatusFailed, fmt.Sprintf("the splitting attempt listed %d pieces; at most %d are done", len(items), bus.MaxPieces))
+		return
+	case len(items) == 0:
+		m.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
+		return
+	}
+	p, err := newPieces(a.body.Value())
+	if err != nil {
+		m.bug("run %s: %v", a.run.id, err)
+	}
+	p.Items, p.Split = items, a.attempt
+	p.lay(len(items))
+	a.pieces, a.split = p, false
+	a.attempt++
+	b.owe(a)
+	m.beginPieces(a)
+	b.record.addRun(name, a.run, job.StatusPending, fmt.Sprintf("attempt %d listed %s", e.attempt, count(len(items), "piece")))
+}
+
+// wakePieces looks after a run in pieces as time passes. The caller has found room for
+// what follows from its end.
+func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
+	p, rule := a.pieces, m.jobs[a.id].newest()
+	if a.lacksInstances() {
+		m.meet(a)
+		switch {
+		case rule.Deleted:
+			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for an instance")
+		case !a.lacksInstances():
+			b.owe(a)
+			m.beginPieces(a)
+			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, fmt.Sprintf("it waited %s for an instance", job.Duration(b.now.Sub(instant(a.since)))))
+		case a.startBy != 0 && a.startBy <= now:
+			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance was online within %s", rule.StartWithin))
+		}
+		return
+	}
+	if p.Cancelled != "" && !a.killed { // by an earlier owner, who may have died in between
+		m.killPieces(b, a)
+	}
+	changed := a.endBy != 0 && a.endBy <= now && p.become(bus.PieceWaiting, bus.PieceTimedOut)
+	if at := p.overdue(); at != 0 && at <= now {
+		changed = p.become(bus.PieceTriggered, bus.PieceMissed) || changed
+	}
+	if changed {
+		b.owe(a)
+	}
+	m.goOn(b, a)
+}
+
+// pieceAt returns when a run in pieces next needs attention because time passes, 0
+// when it does not.
+func (a *alive) pieceAt() int64 {
+	p := a.pieces
+	at := p.overdue()
+	if a.lacksInstances() {
+		at = a.startBy
+	}
+	if a.endBy != 0 && p.in(string(bus.PieceWaiting)) > 0 && (at == 0 || a.endBy < at) {
+		at = a.endBy
+	}
+	return at
+}
+
+// callOff ends a run in pieces: those that wait are not triggered, those that are with
+// the executors are killed. The caller has found room for what follows from its end.
+func (m *Machine) callOff(b *builder, a *alive, reason string) {
+	p := a.pieces
+	if a.lacksInstances() {
+		m.endHere(b, a, job.StatusCancelled, reason)
+		return
+	}
+	if p.Cancelled == "" {
+		p.Cancelled = reason
+	}
+	p.become(bus.PieceWaiting, bus.PieceCancelled)
+	b.owe(a)
+	if p.out() > 0 {
+		m.killPieces(b, a)
+	}
+	m.goOn(b, a)
+}
+
+// killPieces has the pieces killed that are with the executors.
+func (m *Machine) killPieces(b *builder, a *alive) {
+	a.killed = true
+	b.kills = append(b.kills, Kill{Job: m.jobs[a.id].name, RunID: a.run.id, Reason: a.pieces.Cancelled})
+}
