@@ -81,7 +81,7 @@ it("a pasted Quartz expression fills its cells", async () => {
 it("three clicks lead from what is wrong to the line that says why", async () => {
   await program.job(
     "default/broken",
-    "for n in $(seq 1 300); do echo line $n; done; echo 'connection refused' >&2; exit 3",
+    "for n in $(seq 1 300); do echo line $n; done; sleep 0.3; echo 'connection refused' >&2; exit 3",
   );
   await program.run("default/broken");
   const { page, close } = await open(browser, program.url, "/");
