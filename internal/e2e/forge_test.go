@@ -63,7 +63,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Job = "payroll/report" }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Shard = shard + 1 }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Kind = "promoted" }))
-	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Status = job.StatusMissed }))
+	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Status = job.StatusSkipped }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Attempt = -1 }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.RunID = "../../etc/passwd" }))
 	forge("evt.9999.default", bus.MessageEvent, event(func(e *bus.Event) { e.Shard = 9999 }))
