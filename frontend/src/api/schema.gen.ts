@@ -1370,6 +1370,15 @@ export interface components {
              */
             when_full?: "skip_newest" | "skip_oldest";
         };
+        /** @description Has a run done in pieces, spread over the group. Either pieces or split is set. */
+        Map: {
+            /** @description How many there are */
+            pieces?: number;
+            /** @description The first attempt returns a JSON list, each element of which is the item of one piece */
+            split?: boolean;
+            /** @description How many pieces may be with the executors at once; 0 is any number */
+            at_once?: number;
+        };
         /** @description When there is another attempt. In a request it may be the limit alone, as a number. */
         Retry: {
             /** @description How many attempts there may be after the first */
@@ -1477,12 +1486,19 @@ export interface components {
              */
             delivery?: "at_least_once" | "at_most_once";
             /**
-             * @description Which instance of the group does a run
+             * @description Which instance of the group does a run; with broadcast, each does a piece of it
              * @default any
              * @enum {string}
              */
-            route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover";
+            route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover" | "broadcast";
             labels?: components["schemas"]["Labels"];
+            map?: components["schemas"]["Map"];
+            /**
+             * @description How many pieces of a run have to succeed for it to; only with route broadcast, or map
+             * @default all
+             * @example 80%
+             */
+            succeeds_if?: string;
             overlap?: components["schemas"]["Overlap"];
             retry?: components["schemas"]["Retry"];
             /** @description Jobs that run after this one; a cycle is refused */
@@ -2101,6 +2117,7 @@ export type Level = components['schemas']['Level'];
 export type Schedule = components['schemas']['Schedule'];
 export type Misfire = components['schemas']['Misfire'];
 export type Overlap = components['schemas']['Overlap'];
+export type Map = components['schemas']['Map'];
 export type Retry = components['schemas']['Retry'];
 export type Child = components['schemas']['Child'];
 export type Task = components['schemas']['Task'];
