@@ -37,8 +37,13 @@ func (o *offer) resume(ctx context.Context) (done bool) {
 			return true // it comes again
 		}
 	}
-	if o.delivery <= claim.Delivery {
+	switch {
+	case o.delivery <= claim.Delivery:
 		// Another dispatcher has offered the same delivery: its instance is about to begin.
+		return true
+	case o.delivery == claim.Delivery+1:
+		// It may be on its way back, with the run still in its hands.
+		o.handBackFor(returning)
 		return true
 	}
 	o.fail(ctx, job.StatusLost, fmt.Sprintf("instance %s began this attempt and went silent, and delivery at_most_once forbids to run it again", claim.Instance))
@@ -69,9 +74,14 @@ func (o *offer) hold(ctx context.Context, why string) {
 	o.handBack()
 }
 
+// returning is how long an instance that has begun what must not be done twice, and is
+// not there, has to come back before the attempt is lost.
+const returning = 5 * time.Second
+
 // handBack has JetStream deliver the trigger again, later each time.
-func (o *offer) handBack() {
-	delay := min(holdMin<<min(o.delivery-1, 8), holdMax)
+func (o *offer) handBack() { o.handBackFor(min(holdMin<<min(o.delivery-1, 8), holdMax)) }
+
+func (o *offer) handBackFor(delay time.Duration) {
 	o.g.answer(o.m, fmt.Sprintf(`-NAK {"delay": %d}`, delay.Nanoseconds()))
 }
 
