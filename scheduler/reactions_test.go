@@ -86,9 +86,9 @@ func (w *world) wantNothingLeft() {
 
 func TestRunsOfAJobWaitForOneAnother(t *testing.T) {
 	run(t, func(w *world) {
-		var begun []time.Time
+		fires := make(chan time.Time, 64)
 		w.executeAs(func(tr *bus.Trigger) (time.Duration, job.Status) {
-			begun = append(begun, tr.FireTime)
+			fires <- tr.FireTime
 			return 2 * time.Second, job.StatusSucceeded
 		})
 		w.startNode("a")
@@ -100,6 +100,10 @@ func TestRunsOfAJobWaitForOneAnother(t *testing.T) {
 		w.stopNode("a")
 		w.startNode("b")
 		time.Sleep(time.Minute)
+		var begun []time.Time
+		for range len(fires) {
+			begun = append(begun, <-fires)
+		}
 		if !slices.IsSortedFunc(begun, time.Time.Compare) {
 			w.t.Errorf("runs overtook one another: %v", begun)
 		}
