@@ -34,6 +34,8 @@ type alive struct {
 
 // runsOf is what the machine knows about the runs of a watched job.
 type runsOf struct {
+	waking bool // the job is among the machine's wakes
+
 	alive []*alive // triggered, or waiting for a retry
 	queue []*alive // the one that has waited longest first
 

@@ -9,7 +9,8 @@ import (
 
 // wake has a job's waiting runs looked at in the next Step.
 func (m *Machine) wake(id uint32) {
-	if m.books[id] != nil && !slices.Contains(m.wakes, id) {
+	if books := m.books[id]; books != nil && !books.waking {
+		books.waking = true
 		m.wakes = append(m.wakes, id)
 	}
 }
@@ -22,7 +23,9 @@ func (m *Machine) wakeUp(b *builder) {
 			return
 		}
 		m.wakes = m.wakes[1:]
-		if m.books[id].empty() {
+		books := m.books[id]
+		books.waking = false
+		if books.empty() {
 			delete(m.books, id)
 		}
 		m.arm(id)
