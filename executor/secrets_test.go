@@ -35,9 +35,11 @@ func TestARunGetsItsSecretsAndSaysNothingOfThem(t *testing.T) {
 		w.sealed("db", "pa55 word&\nsecond line")
 		w.sealed("port", "123456")
 		w.sealed("short", "x")
-		var got string
 		w.start("a", executor.Config{SecretKey: master.Group("g").Text()}, handler(func(ctx context.Context, run *executor.Run) (any, error) {
-			got = run.Secret("DB")
+			got := run.Secret("DB")
+			if got != "pa55 word&\nsecond line" {
+				t.Errorf("the handler got %q", got)
+			}
 			env := strings.Join(run.Environ(), "\n")
 			if !strings.Contains(env, "DB=pa55 word&\nsecond line\n") || !strings.Contains(env, "S=x\n") {
 				t.Errorf("environment:\n%s", env)
@@ -59,9 +61,6 @@ func TestARunGetsItsSecretsAndSaysNothingOfThem(t *testing.T) {
 		first := w.trigger(asks(secrets))
 		second := w.trigger(asks(secrets), func(t *bus.Trigger) { t.Attempt = 2 })
 		time.Sleep(time.Minute)
-		if got != "pa55 word&\nsecond line" {
-			t.Errorf("the handler got %q", got)
-		}
 		w.wantStatus(first.RunID, job.StatusSucceeded, "the result was left out: it has a secret in it")
 		w.wantStatus(second.RunID, job.StatusFailed, "refused: ***")
 		var text strings.Builder
