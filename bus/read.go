@@ -83,6 +83,11 @@ func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stor
 
 // ScanFrom is Scan for the messages from a sequence on.
 func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) error {
+	// The first is asked of the leader alone: mostly, who scans often finds nothing.
+	from, more, err := c.readNext(ctx, stream, filter, from, yield)
+	if err != nil || !more {
+		return err
+	}
 	s, err := c.JS.Stream(ctx, stream)
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
@@ -91,7 +96,7 @@ func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64,
 	if s.CachedInfo().Config.Replicas > 1 {
 		read = c.readNext
 	}
-	for more := true; more; {
+	for more {
 		if from, more, err = read(ctx, stream, filter, from, yield); err != nil {
 			return err
 		}
