@@ -1,0 +1,46 @@
+import { calendars, cluster } from "./cluster";
+import { editor } from "./editor";
+import { executors } from "./executors";
+import { job } from "./job";
+import { jobs } from "./jobs";
+import { overview } from "./overview";
+import { plan } from "./plan";
+import { run, runs } from "./runs";
+import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
+import { cause, dayNames, monthNames, schedule, shortDays, state, status, time } from "./terms";
+
+/** The texts of the console in English, which is also the type of every other language. */
+export const en = {
+  product: "Carillon",
+  skip: "Skip to content",
+  status,
+  cause,
+  dayNames,
+  shortDays,
+  monthNames,
+  state,
+  time,
+  schedule,
+  nav,
+  health,
+  top,
+  banner,
+  act,
+  done,
+  error,
+  palette,
+  shortcuts,
+  signIn,
+  overview,
+  jobs,
+  job,
+  runs,
+  run,
+  editor,
+  executors,
+  plan,
+  cluster,
+  calendars,
+};
+
+export type Messages = typeof en;

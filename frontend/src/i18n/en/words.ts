@@ -1,0 +1,3 @@
+export const count = (n: number, one: string, many: string) =>
+  `${n.toLocaleString("en-GB")} ${n === 1 ? one : many}`;
+export const list = (items: string[]) => new Intl.ListFormat("en-GB", { type: "conjunction" }).format(items);

@@ -1,0 +1,45 @@
+import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words are said in Chinese too
+import type { Messages } from "../en";
+import { calendars, cluster } from "./cluster";
+import { editor } from "./editor";
+import { executors } from "./executors";
+import { job } from "./job";
+import { jobs } from "./jobs";
+import { overview } from "./overview";
+import { plan } from "./plan";
+import { run, runs } from "./runs";
+import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
+import { cause, dayNames, monthNames, schedule, shortDays, state, status, time } from "./terms";
+
+export const zh: Messages = {
+  product: "Carillon",
+  skip: "跳到内容",
+  status,
+  cause,
+  dayNames,
+  shortDays,
+  monthNames,
+  state,
+  time,
+  schedule,
+  nav,
+  health,
+  top,
+  banner,
+  act,
+  done,
+  error,
+  palette,
+  shortcuts,
+  signIn,
+  overview,
+  jobs,
+  job,
+  runs,
+  run,
+  editor,
+  executors,
+  plan,
+  cluster,
+  calendars,
+};

@@ -1,0 +1,31 @@
+import type { Messages } from "../en";
+import { number } from "./words";
+
+export const plan: Messages["plan"] = {
+  fires: "触发次数",
+  title: "调度",
+  timeline: "时间线",
+  load: "负载图",
+  now: "现在",
+  earlier: "更早",
+  later: "更晚",
+  none: "该范围内没有触发",
+  noneHint: "请选择更长的范围，或新建任务。",
+  truncated: "任务过多，未全部画出。请筛选查看其余任务。",
+  loadTitle: "触发分布",
+  loadHint: "每 15 分钟，未来 7 天",
+  fewer: "少",
+  more: "多",
+  planned: "未来 7 天计划触发",
+  ofJobs: (n) => `共 ${number(n)} 个任务`,
+  busiest: "最繁忙的 15 分钟",
+  quietest: "最空闲的 15 分钟",
+  onTheHour: "整点占比",
+  onTheHourHint: "在每小时前 15 分钟内触发",
+  firesIn: (n) => `${number(n)} 次触发`,
+  incomplete: "触发次数超出统计上限。",
+  drivers: (time) => `${time} 触发的任务`,
+  filter: "筛选任务…",
+  bar: (job, word, time) => `${job}，${word}，${time}`,
+  merged: (n) => `${n} 次`,
+};
