@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 const CodeMirror = lazy(() => import("./code/CodeMirror"));
 const DiffView = lazy(() => import("./code/DiffView"));
 
-export type Language = "json" | "yaml" | "shell" | "text";
+export type Language = "json" | "yaml" | "shell" | "python" | "javascript" | "php" | "powershell" | "text";
 
 export interface CodeEditorProps {
   label: string;

@@ -17,6 +17,8 @@ interface DialogProps {
   open: boolean;
   onClose(): void;
   wide?: boolean;
+  /** At the right edge, as high as the window: for what one looks at beside the page. */
+  drawer?: boolean;
   children: ReactNode;
   footer?: ReactNode;
   hint?: ReactNode;
@@ -26,14 +28,14 @@ interface DialogProps {
  * A dialog that keeps the focus while it is open and gives it back. Its scrim is our
  * own: Radix's overlay writes a style element, which the content security policy forbids.
  */
-export function Dialog({ title, open, onClose, wide, children, footer, hint }: DialogProps) {
+export function Dialog({ title, open, onClose, wide, drawer, children, footer, hint }: DialogProps) {
   const t = useT();
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <div className="scrim" />
         <Radix.Content
-          className={`dialog${wide ? " wide" : ""}`}
+          className={`dialog${wide ? " wide" : ""}${drawer ? " drawer" : ""}`}
           onOpenAutoFocus={focusFirst}
           {...(hint ? {} : { "aria-describedby": undefined })}
         >

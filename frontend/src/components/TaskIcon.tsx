@@ -1,12 +1,14 @@
-import { Boxes, type LucideIcon, SquareCode, SquareTerminal, Webhook } from "lucide-react";
+import { Boxes, FileCode2, Globe, type LucideIcon, SquareCode, SquareTerminal, Webhook } from "lucide-react";
 import type { Task } from "@/api/schema.gen";
 
-export type TaskKind = "handler" | "shell" | "command" | "other";
+export type TaskKind = "handler" | "shell" | "command" | "http" | "script" | "other";
 
 /** What kind of task it is. A kind that this console does not know yet is "other". */
 export function taskKind(task: Task): TaskKind {
   if (task.handler) return "handler";
   if (task.shell) return "shell";
+  if (task.http) return "http";
+  if (task.script) return "script";
   return task.command?.length ? "command" : "other";
 }
 
@@ -14,6 +16,8 @@ const icons: Record<TaskKind, LucideIcon> = {
   handler: Boxes,
   shell: SquareTerminal,
   command: SquareCode,
+  http: Globe,
+  script: FileCode2,
   other: Webhook,
 };
 

@@ -1,4 +1,4 @@
-import { createContext, use } from "react";
+import { createContext, use, useMemo } from "react";
 import { en, type Messages } from "./en";
 
 export type Lang = "en" | "zh";
@@ -25,4 +25,13 @@ export const MessagesContext = createContext<Messages>(en);
 /** The texts of the language in use. */
 export function useT(): Messages {
   return use(MessagesContext);
+}
+
+/**
+ * The texts of the language in use, with those that only some pages need: a page brings
+ * both languages of its own in its chunk, so that a first visit does not load them.
+ */
+export function usePage<T extends object>(texts: Record<Lang, T>): Messages & T {
+  const t = useT();
+  return useMemo(() => ({ ...t, ...texts[t.lang] }), [t, texts]);
 }

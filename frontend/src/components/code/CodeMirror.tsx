@@ -50,7 +50,8 @@ export default function CodeMirror({
           mark.of([]),
           indentUnit.of("  "),
           EditorView.contentAttributes.of({
-            "aria-label": isEditable ? `${label}. ${t.editor.escape}` : label,
+            "aria-label": isEditable ? `${label}. ${t.act.escape}` : label,
+            tabindex: "0",
           }),
           isEditable
             ? [
@@ -66,7 +67,7 @@ export default function CodeMirror({
                 }),
                 EditorView.updateListener.of((u) => u.docChanged && latest.current?.(u.state.doc.toString())),
               ]
-            : [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ tabindex: "0" })],
+            : [EditorState.readOnly.of(true)],
         ],
       }),
     });

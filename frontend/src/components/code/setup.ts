@@ -1,16 +1,57 @@
 import { json } from "@codemirror/lang-json";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { clike } from "@codemirror/legacy-modes/mode/clike";
+import { javascript } from "@codemirror/legacy-modes/mode/javascript";
+import { powerShell } from "@codemirror/legacy-modes/mode/powershell";
+import { python } from "@codemirror/legacy-modes/mode/python";
 import { shell } from "@codemirror/legacy-modes/mode/shell";
 import type { Extension } from "@codemirror/state";
 import { EditorView, lineNumbers } from "@codemirror/view";
 import { tags as k } from "@lezer/highlight";
 import type { Language } from "../CodeEditor";
 
+const words = (text: string) => Object.fromEntries(text.split(" ").map((w) => [w, true]));
+
+/** PHP, as far as colours go: a language with braces, whose names begin with a dollar. */
+const php = clike({
+  name: "php",
+  keywords: words(
+    "abstract and array as break callable case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global if implements include instanceof interface match namespace new or print private protected public readonly require return static switch throw trait try use var while xor yield",
+  ),
+  atoms: words("true false null TRUE FALSE NULL"),
+  multiLineStrings: true,
+  hooks: {
+    $(stream: { eatWhile(match: RegExp): boolean }) {
+      stream.eatWhile(/\w/);
+      return "variable";
+    },
+    "#"(stream: { skipToEnd(): void }) {
+      stream.skipToEnd();
+      return "comment";
+    },
+  },
+});
+
 export function languageOf(name: Language): Extension {
-  if (name === "json") return json();
-  if (name === "yaml") return yaml();
-  return name === "shell" ? StreamLanguage.define(shell) : [];
+  switch (name) {
+    case "json":
+      return json();
+    case "yaml":
+      return yaml();
+    case "shell":
+      return StreamLanguage.define(shell);
+    case "python":
+      return StreamLanguage.define(python);
+    case "javascript":
+      return StreamLanguage.define(javascript);
+    case "powershell":
+      return StreamLanguage.define(powerShell);
+    case "php":
+      return StreamLanguage.define(php);
+    case "text":
+      return [];
+  }
 }
 
 // The page's colours reach into the shadow root, as custom properties inherit.

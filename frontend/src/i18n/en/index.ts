@@ -1,5 +1,5 @@
+import type { Lang } from "..";
 import { calendars, cluster } from "./cluster";
-import { editor } from "./editor";
 import { executors } from "./executors";
 import { job } from "./job";
 import { jobs } from "./jobs";
@@ -11,6 +11,7 @@ import { cause, dayNames, monthNames, schedule, shortDays, state, status, time }
 
 /** The texts of the console in English, which is also the type of every other language. */
 export const en = {
+  lang: "en" as Lang,
   product: "Carillon",
   skip: "Skip to content",
   status,
@@ -36,7 +37,6 @@ export const en = {
   job,
   runs,
   run,
-  editor,
   executors,
   plan,
   cluster,

@@ -1,6 +1,7 @@
 import { count } from "./words";
 
 export const job = {
+  inZone: (zone: string) => `in ${zone}`,
   tabs: {
     overview: "Overview",
     runs: "Runs",
@@ -52,10 +53,14 @@ export const job = {
     fire_all: "Run all of them",
   } as Record<string, string>,
   deliveryWords: { at_least_once: "At least once", at_most_once: "At most once" } as Record<string, string>,
-  taskKinds: { handler: "Handler", shell: "Shell", command: "Command", other: "Task" } as Record<
-    string,
-    string
-  >,
+  taskKinds: {
+    handler: "Handler",
+    shell: "Shell",
+    command: "Command",
+    other: "Task",
+    http: "HTTP",
+    script: "Script",
+  } as Record<string, string>,
   month: { prev: "Previous month", next: "Next month" },
   nextFires: (n: number) => `Next ${count(n, "fire", "fires")}`,
   skippedFire: "skipped",

@@ -53,6 +53,8 @@ export const banner = {
 };
 
 export const act = {
+  escape: "Press Escape, then Tab, to leave the editor",
+  optional: "optional",
   newJob: "New job",
   edit: "Edit",
   run: "Run now",

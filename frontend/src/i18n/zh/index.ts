@@ -1,7 +1,6 @@
 import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words are said in Chinese too
 import type { Messages } from "../en";
 import { calendars, cluster } from "./cluster";
-import { editor } from "./editor";
 import { executors } from "./executors";
 import { job } from "./job";
 import { jobs } from "./jobs";
@@ -12,6 +11,7 @@ import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top 
 import { cause, dayNames, monthNames, schedule, shortDays, state, status, time } from "./terms";
 
 export const zh: Messages = {
+  lang: "zh",
   product: "Carillon",
   skip: "跳到内容",
   status,
@@ -37,7 +37,6 @@ export const zh: Messages = {
   job,
   runs,
   run,
-  editor,
   executors,
   plan,
   cluster,

@@ -1,6 +1,7 @@
 import type { Messages } from "../en";
 
 export const job: Messages["job"] = {
+  inZone: (zone) => `时区 ${zone}`,
   tabs: { overview: "概览", runs: "运行记录", schedule: "调度", definition: "定义", versions: "版本" },
   failingSince: (time) => `自 ${time} 起失败`,
   failingText: (n) => `连续 ${n} 次`,
@@ -42,7 +43,14 @@ export const job: Messages["job"] = {
   only: "仅限日期",
   misfire: { skip: "跳过", fire_once: "执行一次", fire_all: "全部执行" },
   deliveryWords: { at_least_once: "至少一次", at_most_once: "至多一次" },
-  taskKinds: { handler: "处理器", shell: "Shell", command: "命令", other: "其他" },
+  taskKinds: {
+    handler: "处理器",
+    shell: "Shell",
+    command: "命令",
+    other: "其他",
+    http: "HTTP",
+    script: "脚本",
+  },
   month: { prev: "上个月", next: "下个月" },
   nextFires: (n) => `接下来 ${n} 次触发`,
   skippedFire: "已跳过",

@@ -53,6 +53,8 @@ export const banner: Messages["banner"] = {
 };
 
 export const act: Messages["act"] = {
+  escape: "按 Escape 再按 Tab 离开编辑器",
+  optional: "可选",
   newJob: "新建任务",
   edit: "编辑",
   run: "立即执行",

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
-import { useT } from "@/i18n";
 import { Section, type SectionProps, TextField, without } from "./fields";
+import { useEditorT } from "./texts";
 
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {
-  const t = useT();
+  const t = useEditorT();
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const listId = useId();
   const { group, name } = refOf(doc.job);

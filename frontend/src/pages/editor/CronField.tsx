@@ -1,10 +1,10 @@
-import { useT } from "@/i18n";
 import { cronToSentence, parseCells, sentenceToCron } from "@/lib/cron";
 import { useLang } from "@/lib/format";
 import { cronInWords } from "@/lib/words";
 import { CronCells } from "./CronCells";
 import { TextField } from "./fields";
 import { SentenceBuilder } from "./SentenceBuilder";
+import { useEditorT } from "./texts";
 
 interface CronFieldProps {
   value: string;
@@ -14,7 +14,7 @@ interface CronFieldProps {
 
 /** A cron expression as a sentence and as cells; each changes the other. Macros have one cell. */
 export function CronField({ value, onChange, error }: CronFieldProps) {
-  const t = useT();
+  const t = useEditorT();
   const lang = useLang();
   const sentence = cronToSentence(value);
   const cells = parseCells(value);

@@ -9,17 +9,20 @@ import { CodeEditor } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
-import { useT } from "@/i18n";
 import { fromYaml, isJob, toYaml, YamlProblem } from "@/lib/jobdoc";
 import { modifier, useKeys } from "@/shell/keys";
 import { type Crumb, Page } from "@/shell/Page";
 import { Basics } from "./Basics";
 import { changedFields } from "./changes";
+import { FollowSection } from "./FollowSection";
+import { LimitsSection } from "./LimitsSection";
 import { PreviewRail } from "./PreviewRail";
 import { ReviewDialog } from "./ReviewDialog";
 import { ScheduleSection } from "./ScheduleSection";
-import { TaskSection } from "./TaskSection";
 import { Trouble } from "./Trouble";
+import { TaskSection } from "./task/TaskSection";
+import { useEditorT } from "./texts";
+import { WhereSection } from "./WhereSection";
 
 interface EditorProps {
   initial: Job;
@@ -33,7 +36,7 @@ interface EditorProps {
 
 /** Edits a job as a form or as YAML: the same document, so that nothing that only one of them shows is lost. */
 export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps) {
-  const t = useT();
+  const t = useEditorT();
   const navigate = useNavigate();
   const client = useQueryClient();
   const [doc, setDoc] = useState(initial);
@@ -117,7 +120,10 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
               <Basics {...section} isNew={isNew} />
               <ScheduleSection {...section} />
               <TaskSection {...section} />
+              <WhereSection {...section} />
               <Trouble {...section} />
+              <LimitsSection {...section} />
+              <FollowSection {...section} />
             </form>
           ) : (
             <>
@@ -191,15 +197,23 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   const missing = new Map<string, string>();
   const { group, name } = refOf(doc.job);
   if (group === "" || name === "") missing.set("job", reason);
-  const { handler, shell, command } = doc.task;
+  const { handler, shell, command, http, script } = doc.task;
   if (shell !== undefined && shell.trim() === "") missing.set("task.shell", reason);
   if (handler !== undefined && handler === "") missing.set("task.handler", reason);
   if (command?.length === 0) missing.set("task.command", reason);
+  if (http?.url === "") missing.set("task.http.url", reason);
+  if (script && !script.source && !script.digest) missing.set("task.script.source", reason);
+  doc.children?.forEach((c, i) => {
+    if (c.job === "") missing.set(`children[${i}].job`, reason);
+  });
+  doc.join?.forEach((parent, i) => {
+    if (parent === "") missing.set(`join[${i}]`, reason);
+  });
   return missing;
 }
 
 function ErrorSummary({ errors }: { errors: ReadonlyMap<string, string> }) {
-  const t = useT();
+  const t = useEditorT();
   return (
     <div className="incident errors" role="alert">
       <div>

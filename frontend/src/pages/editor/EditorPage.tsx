@@ -3,15 +3,15 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import { jobQuery, refOf } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { Failed, Skeleton } from "@/components/Panel";
-import { useT } from "@/i18n";
 import { localZone } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
 import { type Crumb, Page } from "@/shell/Page";
 import { Editor } from "./Editor";
+import { useEditorT } from "./texts";
 
 /** A new job, empty or as a copy of another. */
 export function NewJobPage() {
-  const t = useT();
+  const t = useEditorT();
   const { from, group } = useSearch({ from: "/jobs/new" });
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
   const source = useQuery({
@@ -43,7 +43,7 @@ export function NewJobPage() {
 
 /** The next version of a job. */
 export function EditJobPage() {
-  const t = useT();
+  const t = useEditorT();
   const ref = useParams({ from: "/jobs/$group/$name/edit" });
   const query = useQuery({
     ...jobQuery(ref, 0, 0),

@@ -7,9 +7,10 @@ import { fireCounts, schedulePreview } from "@/api/schedule";
 import type { Job, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Ago } from "@/components/Time";
-import { useT } from "@/i18n";
 import { isZone, useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { policiesInWords } from "@/lib/policies";
+import { useEditorT } from "./texts";
 
 const few = 8;
 const many = 50;
@@ -17,7 +18,7 @@ const day = 86_400_000;
 
 /** The next fires of what is being edited, as the server computes them. */
 export function PreviewRail({ doc }: { doc: Job }) {
-  const t = useT();
+  const t = useEditorT();
   const f = useFormat();
   const [more, setMore] = useState(false);
   const schedule = useSettled(doc.schedule ?? {}, 250);
@@ -48,7 +49,7 @@ export function PreviewRail({ doc }: { doc: Job }) {
           </div>
         ) : (
           <>
-            <p className="mut">{t.editor.inZone(zone)}</p>
+            <p className="mut">{t.job.inZone(zone)}</p>
             <ul className={preview.isPlaceholderData ? "fires stale" : "fires"}>
               {fires.map((fire) => (
                 <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
@@ -77,13 +78,21 @@ export function PreviewRail({ doc }: { doc: Job }) {
         )}
       </section>
       {fires[0] && !problem && <Around at={fires[0].due} group={group} zone={zone} />}
+      <section>
+        <h2>{t.policies.title}</h2>
+        <ul className="policies">
+          {policiesInWords(doc, t).map((said) => (
+            <li key={said}>{said}</li>
+          ))}
+        </ul>
+      </section>
     </aside>
   );
 }
 
 /** What else fires within the day of a fire, by quarter of an hour. */
 function Around({ at, group, zone }: { at: string; group: string; zone: string }) {
-  const t = useT();
+  const t = useEditorT();
   const f = useFormat().in(zone);
   const now = useNow();
   const from = Math.floor(now / 900_000) * 900_000;

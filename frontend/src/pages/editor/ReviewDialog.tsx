@@ -6,7 +6,7 @@ import type { FieldChange, Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
-import { useT } from "@/i18n";
+import { useEditorT } from "./texts";
 
 interface ReviewDialogProps {
   doc: Job;
@@ -20,7 +20,7 @@ interface ReviewDialogProps {
 
 /** Shows what saving will change, by the server's own comparison, and saves. */
 export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs }: ReviewDialogProps) {
-  const t = useT();
+  const t = useEditorT();
   const e = t.editor;
   const [note, setNote] = useState("");
   const [mine, setMine] = useState(etag);
@@ -101,7 +101,7 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
 }
 
 function ChangeRow({ change }: { change: FieldChange }) {
-  const t = useT();
+  const t = useEditorT();
   const text = (v: unknown) =>
     v === undefined || v === null ? t.editor.unset : typeof v === "string" ? v : JSON.stringify(v);
   return (
@@ -126,7 +126,7 @@ interface ConflictProps {
 
 /** Somebody saved the job while it was edited here: nothing is lost until one chooses. */
 function Conflict({ job, onClose, onTheirs, onMine }: ConflictProps) {
-  const t = useT();
+  const t = useEditorT();
   const e = t.editor;
   const theirs = useQuery({
     ...jobQuery(refOf(job), 0, 0),

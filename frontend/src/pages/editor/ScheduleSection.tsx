@@ -4,16 +4,16 @@ import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
 import { Segments } from "@/components/Segments";
-import { useT } from "@/i18n";
 import { instantToWall, isZone, localZone, wallToInstant } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
 import { Section, type SectionProps, TextField, without } from "./fields";
+import { useEditorT } from "./texts";
 
 const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];
 
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
-  const t = useT();
+  const t = useEditorT();
   const calendars = useQuery(calendarsQuery).data?.items.map((c) => c.definition.calendar) ?? [];
   const zonesId = useId();
   const s: Schedule = doc.schedule ?? {};
@@ -97,17 +97,26 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
               onChange={(v) => set({ spread: v })}
             />
             <div className="f">
-              <span className="lab">{t.editor.skipDates}</span>
-              {calendars.length === 0 ? (
+              <span className="lab">{t.nav.calendars}</span>
+              {calendars.length === 0 && !s.except && !s.only ? (
                 <span className="mut pad-y">{t.editor.noCalendar}</span>
               ) : (
-                <FilterChip
-                  name={t.nav.calendars}
-                  multiple
-                  options={calendars.map((c) => ({ value: c, label: c }))}
-                  chosen={s.except ?? []}
-                  onChange={(except) => set({ except })}
-                />
+                <span className="row g2 wrap">
+                  <FilterChip
+                    name={t.editor.skipDates}
+                    multiple
+                    options={calendars.map((c) => ({ value: c, label: c }))}
+                    chosen={s.except ?? []}
+                    onChange={(except) => set({ except })}
+                  />
+                  <FilterChip
+                    name={t.editor.onlyDates}
+                    multiple
+                    options={calendars.map((c) => ({ value: c, label: c }))}
+                    chosen={s.only ?? []}
+                    onChange={(only) => set({ only })}
+                  />
+                </span>
               )}
             </div>
           </div>

@@ -1,5 +1,7 @@
-import { type ReactNode, useId } from "react";
+import { type ReactNode, useId, useState } from "react";
 import type { Job } from "@/api/schema.gen";
+import { parseDuration } from "@/lib/duration";
+import { useEditorT } from "./texts";
 
 /** What every section of the form works on. */
 export interface SectionProps {
@@ -116,6 +118,164 @@ export function Choice<T extends string>({ label, value, options, onChange, hint
         </select>
       )}
     </Field>
+  );
+}
+
+interface DurationFieldProps {
+  label: ReactNode;
+  value: string | undefined;
+  onChange(value: string | undefined): void;
+  placeholder?: string;
+  hint?: ReactNode;
+  error?: string;
+}
+
+/** A length of time as documents write it. What is none is said at once, below the field. */
+export function DurationField({ value = "", onChange, error, ...rest }: DurationFieldProps) {
+  const t = useEditorT();
+  const bad = value !== "" && parseDuration(value) === undefined ? t.editor.badDuration : undefined;
+  return (
+    <TextField
+      {...rest}
+      mono
+      value={value}
+      error={error ?? bad}
+      onChange={(v) => onChange(v.trim() === "" ? undefined : v.trim())}
+    />
+  );
+}
+
+interface NumberFieldProps {
+  label: ReactNode;
+  value: number | undefined;
+  onChange(value: number | undefined): void;
+  min?: number;
+  max?: number;
+  placeholder?: string;
+  hint?: ReactNode;
+  error?: string;
+}
+
+/** A whole number, or nothing. */
+export function NumberField({
+  value,
+  onChange,
+  min,
+  max,
+  hint,
+  label,
+  error,
+  placeholder,
+}: NumberFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(ids) => (
+        <span className={error ? "inp bad" : "inp"}>
+          <input
+            {...ids}
+            type="number"
+            inputMode="numeric"
+            min={min}
+            max={max}
+            placeholder={placeholder}
+            value={value ?? ""}
+            onChange={(e) => onChange(e.target.value === "" ? undefined : Number(e.target.value))}
+          />
+        </span>
+      )}
+    </Field>
+  );
+}
+
+interface LinesProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string;
+  placeholder?: string;
+  value: string[];
+  onChange(lines: string[]): void;
+}
+
+/** Several texts, one a line. Empty lines are kept while one types, and left out of the value. */
+export function Lines({ label, hint, error, placeholder, value, onChange }: LinesProps) {
+  const [text, setText] = useState(value.join("\n"));
+  const shown = text.split("\n").filter(Boolean).join("\n") === value.join("\n") ? text : value.join("\n");
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          className="area mono"
+          rows={Math.max(2, Math.min(8, shown.split("\n").length))}
+          spellCheck={false}
+          placeholder={placeholder}
+          value={shown}
+          onChange={(e) => {
+            setText(e.target.value);
+            onChange(e.target.value.split("\n").filter(Boolean));
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface PairsProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string;
+  placeholder?: string;
+  /** What stands between a name and its value. */
+  between: "=" | ": ";
+  value: Record<string, string> | undefined;
+  onChange(value: Record<string, string> | undefined): void;
+}
+
+/** Names with values, one a line. A line that has no value yet stays in the field, and out of the document. */
+export function Pairs({ between, value, onChange, ...rest }: PairsProps) {
+  const sign = between.trim();
+  const toLines = (v: Record<string, string> | undefined) =>
+    Object.entries(v ?? {}).map(([k, x]) => `${k}${between}${x}`);
+  const toPairs = (lines: string[]) =>
+    Object.fromEntries(
+      lines
+        .filter((l) => l.indexOf(sign) > 0)
+        .map((l) => [l.slice(0, l.indexOf(sign)).trim(), l.slice(l.indexOf(sign) + 1).trimStart()]),
+    );
+  const [lines, setLines] = useState(() => toLines(value));
+  const same = JSON.stringify(toPairs(lines)) === JSON.stringify(value ?? {});
+  return (
+    <Lines
+      {...rest}
+      value={same ? lines : toLines(value)}
+      onChange={(next) => {
+        setLines(next);
+        const pairs = toPairs(next);
+        onChange(Object.keys(pairs).length === 0 ? undefined : pairs);
+      }}
+    />
+  );
+}
+
+interface CheckProps {
+  label: ReactNode;
+  checked: boolean;
+  onChange(checked: boolean): void;
+  disabled?: boolean;
+}
+
+export function Check({ label, checked, onChange, disabled }: CheckProps) {
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        className="ck"
+        checked={checked}
+        disabled={disabled}
+        onChange={(e) => onChange(e.target.checked)}
+      />
+      <span>{label}</span>
+    </label>
   );
 }
 

@@ -25,7 +25,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   return (
     <div className="pad split-page">
       <Month item={item} zone={zone} />
-      <Card title={t.job.nextFires(fires.length)} note={t.editor.inZone(zone)}>
+      <Card title={t.job.nextFires(fires.length)} note={t.job.inZone(zone)}>
         {fires.length === 0 ? (
           <Empty title={t.job.noFires} hint={data?.note} />
         ) : (

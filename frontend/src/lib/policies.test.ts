@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import type { Job } from "@/api/schema.gen";
+import { policies as english } from "@/i18n/en/policies";
+import { policies as chinese } from "@/i18n/zh/policies";
+import { policiesInWords } from "./policies";
+
+const en = { policies: english };
+const zh = { policies: chinese };
+const job = (more: Partial<Job> = {}): Job => ({ job: "a/b", task: { shell: "true" }, ...more });
+
+it("says what holds when nothing was chosen", () => {
+  expect(policiesInWords(job(), en)).toEqual([
+    "Runs may overlap.",
+    "Missed fires get one run together.",
+    "A run that fails is not tried again.",
+  ]);
+});
+
+it("says every policy that was chosen, with its figures", () => {
+  const all = job({
+    overlap: { policy: "queue", queue: 7, when_full: "skip_oldest" },
+    misfire: { policy: "fire_all" },
+    retry: { limit: 3, backoff: "linear", delay: "30s", max_delay: "5m", exit_codes: [75] },
+    delivery: "at_most_once",
+    timeout: "10m",
+    kill_grace: "20s",
+    total_timeout: "1h",
+    warn_after: "5m",
+    start_within: "90s",
+    pause_after_failures: 5,
+    map: { pieces: 8, at_once: 3 },
+    succeeds_if: "75%",
+    children: [{ job: "a/c", on: "end", pass_result: true }],
+    join: ["a/x", "a/y"],
+  });
+  expect(policiesInWords(all, en)).toEqual([
+    "One run at a time; up to 7 wait, then the oldest is skipped.",
+    "Each missed fire gets its run.",
+    "Tried again up to 3 times when it failed or timed out (exit 75), after 30 s, then that much longer each time, up to 5m.",
+    "If its executor vanishes, a run is lost: it is not done twice.",
+    "An attempt is told to end after 10m, and killed 20 s later.",
+    "All attempts together may take 1h.",
+    "Its log has a warning after 5m.",
+    "A run that has not begun 1m 30s after it was due is missed.",
+    "Pauses itself after 5 bad runs in a row.",
+    "Done in 8 pieces, 3 at once. 75% of them have to succeed.",
+    "After every end a/c runs. It gets the result as its parameters.",
+    "Runs once a/x and a/y have all ended.",
+  ]);
+  expect(policiesInWords(all, zh)).toHaveLength(12);
+});

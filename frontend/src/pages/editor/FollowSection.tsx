@@ -1,0 +1,126 @@
+import { useQuery } from "@tanstack/react-query";
+import { ListPlus, Plus, X } from "lucide-react";
+import { useId, useState } from "react";
+import { jobSearch } from "@/api/jobs";
+import type { Child } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { Check, Section, type SectionProps, without } from "./fields";
+import { useEditorT } from "./texts";
+
+const ends = ["success", "failure", "end"] as const;
+
+/** Which jobs run after this one, and for which this one waits. */
+export function FollowSection({ doc, onChange, errors }: SectionProps) {
+  const e = useEditorT().editor;
+  const children = doc.children ?? [];
+  const join = doc.join ?? [];
+  const setChildren = (next: Child[]) => onChange(without({ ...doc, children: next }));
+  const setJoin = (next: string[]) => onChange(without({ ...doc, join: next }));
+  const edit = (i: number, child: Child) => setChildren(children.map((c, j) => (j === i ? child : c)));
+  const wrong = [...errors].filter(([field]) => field.startsWith("children") || field.startsWith("join"));
+  return (
+    <Section title={e.follow} hint={e.followHint}>
+      <div className="f">
+        <span className="lab">{e.children}</span>
+        {children.map((c, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while its name is typed
+          <div className="childrow" key={i}>
+            <select
+              className="select"
+              aria-label={e.childOn}
+              value={c.on ?? "success"}
+              onChange={(x) => {
+                const on = ends.find((s) => s === x.target.value);
+                edit(i, without({ ...c, on: on === "success" ? undefined : on }));
+              }}
+            >
+              {ends.map((s) => (
+                <option key={s} value={s}>
+                  {e.childEnds[s]}
+                </option>
+              ))}
+            </select>
+            <JobName label={e.childJob} value={c.job} onChange={(job) => edit(i, { ...c, job })} />
+            <Check
+              label={e.passResult}
+              checked={c.pass_result ?? false}
+              onChange={(on) => edit(i, { ...c, pass_result: on || undefined })}
+            />
+            <IconButton
+              icon={X}
+              size={14}
+              label={e.removeChild}
+              onClick={() => setChildren(children.filter((_, j) => j !== i))}
+            />
+          </div>
+        ))}
+        <span>
+          <Button small icon={Plus} onClick={() => setChildren([...children, { job: "" }])}>
+            {e.addChild}
+          </Button>
+        </span>
+        <p className="hint">{e.childrenHint}</p>
+      </div>
+      <div className="f">
+        <span className="lab">{e.join}</span>
+        {join.map((parent, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while its name is typed
+          <div className="childrow" key={i}>
+            <JobName
+              label={e.joinJob}
+              value={parent}
+              onChange={(job) => setJoin(join.map((p, j) => (j === i ? job : p)))}
+            />
+            <IconButton
+              icon={X}
+              size={14}
+              label={e.removeChild}
+              onClick={() => setJoin(join.filter((_, j) => j !== i))}
+            />
+          </div>
+        ))}
+        <span>
+          <Button small icon={ListPlus} onClick={() => setJoin([...join, ""])}>
+            {e.addJoin}
+          </Button>
+        </span>
+        <p className="hint">{e.joinHint}</p>
+      </div>
+      {wrong.map(([field, reason]) => (
+        <p key={field} className="ferr">
+          <code className="mono">{field}</code> {reason}
+        </p>
+      ))}
+    </Section>
+  );
+}
+
+/** The name of another job, with suggestions from those that there are. */
+function JobName({ label, value, onChange }: { label: string; value: string; onChange(job: string): void }) {
+  const listId = useId();
+  const [focused, setFocused] = useState(false);
+  const found = useQuery({ ...jobSearch(value, 12), enabled: focused }).data?.items ?? [];
+  return (
+    <span className="inp grow">
+      <input
+        className="mono"
+        aria-label={label}
+        placeholder="billing/send-report"
+        autoComplete="off"
+        spellCheck={false}
+        list={listId}
+        value={value}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        onChange={(x) => onChange(x.target.value.trim())}
+      />
+      <datalist id={listId}>
+        {found.map((j) => (
+          <option key={j.definition.job} value={j.definition.job}>
+            {j.definition.description}
+          </option>
+        ))}
+      </datalist>
+    </span>
+  );
+}

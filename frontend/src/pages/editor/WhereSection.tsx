@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { groupsQuery } from "@/api/cluster";
+import { refOf } from "@/api/jobs";
+import type { Job, Map as Pieces } from "@/api/schema.gen";
+import { Segments } from "@/components/Segments";
+import { Choice, NumberField, Pairs, Section, type SectionProps, TextField, without } from "./fields";
+import { useEditorT } from "./texts";
+
+/** In the order in which people meet them; XXL-JOB has them all but the first. */
+const routes = [
+  "any",
+  "round_robin",
+  "random",
+  "least_recently_used",
+  "least_frequently_used",
+  "consistent_hash",
+  "first",
+  "last",
+  "failover",
+  "busyover",
+  "broadcast",
+] as const;
+
+type Shape = "whole" | "broadcast" | "pieces" | "split";
+
+function shapeOf(doc: Job): Shape {
+  if (doc.map) return doc.map.split ? "split" : "pieces";
+  return doc.route === "broadcast" ? "broadcast" : "whole";
+}
+
+/** Which executors do a run, and whether it is one piece of work or many. */
+export function WhereSection({ doc, onChange, errors }: SectionProps) {
+  const t = useEditorT();
+  const w = t.editor.where;
+  const shape = shapeOf(doc);
+  const { group } = refOf(doc.job);
+  const instances =
+    (useQuery(groupsQuery).data?.items ?? []).find((g) => g.executor_group === group)?.instances ?? [];
+  const labels = Object.entries(doc.labels ?? {});
+  const fitting = instances.filter((i) => labels.every(([k, v]) => i.labels?.[k] === v));
+  const set = (change: Partial<Job>) => {
+    const next = without({ ...doc, ...change });
+    if (next.route === "any") delete next.route;
+    if (next.succeeds_if === "all") delete next.succeeds_if;
+    onChange(next);
+  };
+  const toShape = (next: Shape) => {
+    const map: Pieces | undefined =
+      next === "pieces" ? { pieces: 8 } : next === "split" ? { split: true } : undefined;
+    const route = next === "broadcast" ? "broadcast" : doc.route === "broadcast" ? undefined : doc.route;
+    set({ map, route, succeeds_if: next === "whole" ? undefined : doc.succeeds_if });
+  };
+  const setMap = (change: Partial<Pieces>) => set({ map: without({ ...doc.map, ...change }) });
+  return (
+    <Section title={w.title} hint={w.hint}>
+      <Segments
+        label={w.title}
+        value={shape}
+        options={(["whole", "broadcast", "pieces", "split"] as const).map((s) => ({
+          value: s,
+          label: w.shapes[s],
+        }))}
+        onChange={toShape}
+      />
+      <p className="sec">{w.shapeWords[shape]}</p>
+      <div className="two">
+        {shape !== "broadcast" && (
+          <Choice
+            label={w.route}
+            value={doc.route ?? "any"}
+            options={routes
+              .filter((r) => r !== "broadcast")
+              .map((r) => ({ value: r, label: w.routes[r] ?? r }))}
+            hint={w.routeWords[doc.route ?? "any"]}
+            error={errors.get("route")}
+            onChange={(route) => set({ route })}
+          />
+        )}
+        <Pairs
+          label={w.labels}
+          between="="
+          placeholder="zone=eu"
+          hint={labels.length > 0 ? w.fitting(fitting.length, instances.length) : w.labelsHint}
+          error={errors.get("labels")}
+          value={doc.labels}
+          onChange={(next) => set({ labels: next })}
+        />
+      </div>
+      {shape !== "whole" && (
+        <div className="three">
+          {shape === "pieces" && (
+            <NumberField
+              label={w.pieces}
+              min={1}
+              max={10_000}
+              value={doc.map?.pieces}
+              error={errors.get("map.pieces")}
+              onChange={(pieces) => setMap({ pieces })}
+            />
+          )}
+          {shape !== "broadcast" && (
+            <NumberField
+              label={w.atOnce}
+              min={1}
+              max={10_000}
+              placeholder={w.anyNumber}
+              value={doc.map?.at_once}
+              error={errors.get("map.at_once")}
+              onChange={(at_once) => setMap({ at_once })}
+            />
+          )}
+          <TextField
+            label={w.succeedsIf}
+            mono
+            placeholder="all"
+            value={doc.succeeds_if ?? ""}
+            hint={w.succeedsHint}
+            error={errors.get("succeeds_if")}
+            onChange={(succeeds_if) => set({ succeeds_if })}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Task } from "@/api/schema.gen";
+
+export const taskKinds = ["handler", "script", "shell", "command", "http"] as const;
+export type Kind = (typeof taskKinds)[number];
+
+export const languages = ["python", "node", "shell", "php", "powershell", "starlark"] as const;
+export type ScriptLanguage = (typeof languages)[number];
+
+/** Which of the kinds a task is of, also while the field that makes it so is still empty. */
+export function kindOfTask(task: Task): Kind | undefined {
+  return taskKinds.find((k) => task[k] !== undefined);
+}
+
+/** A task of another kind, with what both kinds have: its environment, and its secrets. */
+export function toKind(task: Task, kind: Kind): Task {
+  const { env, secrets, dir, stdin } = task;
+  const kept: Task = {};
+  if (kind !== "handler") Object.assign(kept, env && { env }, secrets && { secrets });
+  if (kind === "shell" || kind === "command" || kind === "script")
+    Object.assign(kept, dir && { dir }, stdin && { stdin });
+  switch (kind) {
+    case "handler":
+      return { handler: "", ...kept };
+    case "shell":
+      return { shell: "", ...kept };
+    case "command":
+      return { command: [], ...kept };
+    case "http":
+      return { http: { method: "GET", url: "" }, ...kept };
+    case "script":
+      return { script: { language: "python", source: "" }, ...kept };
+  }
+}
+
+/** A task with fields changed; what is empty is left out, but for what makes its kind. */
+export function changed(task: Task, change: Partial<Task>): Task {
+  const kind = kindOfTask(task);
+  return Object.fromEntries(
+    Object.entries({ ...task, ...change }).filter(
+      ([k, v]) => k === kind || (v !== undefined && v !== "" && JSON.stringify(v) !== "{}"),
+    ),
+  ) as Task;
+}
