@@ -150,6 +150,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, Replicas: a.Replicas},
 		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
+		{Bucket: BucketGiven, Description: "what runs were given in the place of their jobs' parameters and labels", TTL: GivenFor, Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,14 +16,58 @@ import (
 // TriggerRequest asks the owner of a job's shard for a run now.
 type TriggerRequest struct {
 	// RunID names the run. The asker chooses it, so that asking again after a lost
-	// answer makes no second run while the first is alive.
+	// answer makes no second run.
 	RunID job.RunID `json:"run_id"`
 	Job   job.Name  `json:"job"`
-	Cause job.Cause `json:"cause"` // manual or api
+	Cause job.Cause `json:"cause"` // manual, api or retry
 	// Params and Labels, where there are any, take the place of the job's.
 	Params json.RawMessage `json:"params,omitempty"`
 	Labels job.Labels      `json:"labels,omitempty"`
 	By     string          `json:"by,omitempty"`
+
+	// Of a retry: the ended run that this one does again, whose fire time it has.
+	RetryOf job.RunID `json:"retry_of,omitempty"`
+	// Body is what Version of the job would have done, where that is not the newest one.
+	Body    *TriggerBody `json:"body,omitempty"`
+	Version int          `json:"version,omitempty"`
+	// Pieces has the run done in the same pieces as the other, of which only those that
+	// wait are done; those that have succeeded count as done well. Nil: in new ones.
+	Pieces *Pieces `json:"pieces,omitempty"`
+}
+
+// Validate returns an *InvalidError when r makes no sense.
+func (r *TriggerRequest) Validate() error {
+	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
+		return err
+	}
+	switch r.Cause { //nolint:exhaustive // nobody asks for the others
+	case job.CauseManual, job.CauseAPI:
+		if r.RetryOf != "" || r.Body != nil || r.Pieces != nil {
+			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause retry"}
+		}
+		return nil
+	case job.CauseRetry:
+	default:
+		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api or retry", r.Cause)}
+	}
+	if _, err := job.ParseRunID(string(r.RetryOf)); err != nil {
+		return &job.InvalidError{Field: "retry_of", Reason: fmt.Sprintf("%q must be the id of the run that is to be done again", r.RetryOf)}
+	}
+	switch {
+	case !r.RunID.Time().Equal(r.RetryOf.Time()):
+		return &job.InvalidError{Field: "run_id", Reason: "must have the fire time of the run that is to be done again"}
+	case (r.Body == nil) != (r.Version == 0) || r.Version < 0:
+		return &job.InvalidError{Field: "version", Reason: "must come with its body"}
+	case r.Pieces == nil:
+		return nil
+	}
+	if err := r.Pieces.check(); err != nil {
+		return err
+	}
+	if p := r.Pieces.States; strings.Trim(p, "ws") != "" || !strings.Contains(p, "w") {
+		return &job.InvalidError{Field: "pieces.states", Reason: "must have pieces that wait, and else only such as have succeeded"}
+	}
+	return nil
 }
 
 // TriggerReply says what was committed for the run.

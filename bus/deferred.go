@@ -36,6 +36,9 @@ const (
 	DeferredFailures DeferredKind = "failures"
 	// DeferredPause is a job that is to be paused, because of those.
 	DeferredPause DeferredKind = "pause"
+	// DeferredAsked is which runs a batch has made on command, so that a request which
+	// comes again makes no second one.
+	DeferredAsked DeferredKind = "asked"
 )
 
 // Deferred is something that a shard must do later and that cannot be derived from
@@ -43,8 +46,8 @@ const (
 // in the batch that does it. Which fields it has depends on its kind.
 type Deferred struct {
 	Kind DeferredKind `json:"kind"`
-	Job  job.Name     `json:"job"`
-	// Since is the instant from which a delay counts.
+	Job  job.Name     `json:"job,omitempty"`
+	// Since is the instant from which a delay counts, or runs were asked for.
 	Since time.Time `json:"since,omitzero"`
 	RunID job.RunID `json:"run_id,omitempty"`
 	// Due is when a retry is due.
@@ -52,7 +55,8 @@ type Deferred struct {
 	// Trigger is what a run is or will be triggered with, as [AppendTrigger] encodes it;
 	// CommittedAt is when it was, or began to wait.
 	Trigger json.RawMessage `json:"trigger,omitempty"`
-	// Pieces is how far a run has come that is done in them.
+	// Pieces is how far a run has come that is done in them. A queued one has it when it
+	// does again what has failed of another.
 	Pieces *Pieces `json:"pieces,omitempty"`
 	// Parent is how the parent of a child ended.
 	Parent *ParentEnd `json:"parent,omitempty"`
@@ -60,6 +64,8 @@ type Deferred struct {
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+	// Asked is what became of runs that were asked for, at Since.
+	Asked []TriggerReply `json:"asked,omitempty"`
 }
 
 // Pieces is how far a run has come that is done in several pieces.
@@ -138,15 +144,20 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	if err := decode(header, MessageDeferred, data, d); err != nil {
 		return nil, err
 	}
-	if _, err := job.ParseName(string(d.Job)); err != nil {
+	if _, err := job.ParseName(string(d.Job)); err != nil && d.Kind != DeferredAsked {
 		return nil, err
 	}
 	missing := ""
 	switch d.Kind {
-	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredPause:
+	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredPause, DeferredAsked:
 	case DeferredAlive, DeferredQueued, DeferredRetry:
 		if len(d.Trigger) == 0 {
 			missing = "trigger"
+		}
+		if d.Pieces != nil {
+			if err := d.Pieces.check(); err != nil {
+				return nil, err
+			}
 		}
 	case DeferredPieces:
 		switch {

@@ -167,7 +167,8 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		Split: 1, StartWithin: job.Duration(time.Minute), StartBy: noon.Add(time.Minute), Cancelled: "wrong day",
 	}}
 
-	for _, d := range []*bus.Deferred{pieces, waiting, child, failures, pause} {
+	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
+	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, failures, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}
 
@@ -198,6 +199,11 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		return data
 	}
 	golden(t, "trigger-request.json", asJSON(request), request, plain[bus.TriggerRequest])
+	again := &bus.TriggerRequest{
+		RunID: job.RetryRunID(run, "x"), Job: "billing/nightly", Cause: job.CauseRetry, RetryOf: run, By: "ada",
+		Version: 2, Body: &bus.TriggerBody{Delivery: job.AtLeastOnce, Map: &job.Map{Pieces: 3}, Task: job.Task{Handler: "h"}}, Pieces: &bus.Pieces{States: "sws"},
+	}
+	golden(t, "retry-request.json", asJSON(again), again, plain[bus.TriggerRequest])
 	reply := &bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}
 	golden(t, "trigger-reply.json", asJSON(reply), reply, plain[bus.TriggerReply])
 	cancel := &bus.CancelRequest{RunID: run, Job: "billing/nightly", By: "ada", Reason: "wrong day"}

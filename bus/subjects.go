@@ -27,6 +27,7 @@ const (
 	BucketHandler  = "HANDLER"  // <group>.<handler in base64url> -> Handler
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
+	BucketGiven    = "GIVEN"    // <group>.<run> -> Given
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 	BucketAccess   = "ACCESS"   // what package auth keeps of users, tokens and invitations
 	BucketSession  = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed

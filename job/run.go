@@ -38,6 +38,14 @@ func ChildRunID(name Name, parent RunID, at int64) RunID {
 	return uuidv7(at, sum[:10])
 }
 
+// RetryRunID returns the id of the run that somebody wants in the place of an ended one.
+// It has that run's fire time, and is a pure function of it and of key, by which asking
+// twice makes no second run.
+func RetryRunID(of RunID, key string) RunID {
+	sum := sha256.Sum256([]byte(string(of) + "\x00" + key + "\x00" + string(CauseRetry)))
+	return uuidv7(of.Time().UnixMilli(), sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

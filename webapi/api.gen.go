@@ -83,6 +83,42 @@ func (e PutJobResultResult) Valid() bool {
 	}
 }
 
+// Defines values for RetryRequestPieces.
+const (
+	RetryRequestPiecesAll    RetryRequestPieces = "all"
+	RetryRequestPiecesFailed RetryRequestPieces = "failed"
+)
+
+// Valid indicates whether the value is a known member of the RetryRequestPieces enum.
+func (e RetryRequestPieces) Valid() bool {
+	switch e {
+	case RetryRequestPiecesAll:
+		return true
+	case RetryRequestPiecesFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RetryRequestVersion.
+const (
+	RetryRequestVersionLatest RetryRequestVersion = "latest"
+	RetryRequestVersionSame   RetryRequestVersion = "same"
+)
+
+// Valid indicates whether the value is a known member of the RetryRequestVersion enum.
+func (e RetryRequestVersion) Valid() bool {
+	switch e {
+	case RetryRequestVersionLatest:
+		return true
+	case RetryRequestVersionSame:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UserItemSignsIn.
 const (
 	UserItemSignsInNever    UserItemSignsIn = "never"
@@ -598,6 +634,33 @@ type PutJobResultResult string
 // Retry When there is another attempt. In a request it may be the limit alone, as a number.
 type Retry = job.Retry
 
+// RetryRequest defines model for RetryRequest.
+type RetryRequest struct {
+	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
+	Key string `json:"key,omitempty"`
+
+	// Labels In the place of the run's
+	Labels job.Labels `json:"labels,omitempty"`
+
+	// Params Any JSON value in the place of the run's parameters
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+	Pieces RetryRequestPieces `json:"pieces,omitempty"`
+
+	// SetParams Fields of the parameters to change, which must then be an object; null removes one
+	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
+
+	// Version Of the job: its newest one, or that of the run
+	Version RetryRequestVersion `json:"version,omitempty"`
+}
+
+// RetryRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+type RetryRequestPieces string
+
+// RetryRequestVersion Of the job: its newest one, or that of the run
+type RetryRequestVersion string
+
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
 
@@ -632,8 +695,17 @@ type RunDetail struct {
 	Attempts []Run `json:"attempts"`
 
 	// Changes The timeline, oldest first
-	Changes []Change  `json:"changes"`
-	Job     job.Name  `json:"job"`
+	Changes []Change `json:"changes"`
+	Job     job.Name `json:"job"`
+
+	// Labels The same of the job's labels
+	Labels job.Labels `json:"labels,omitempty"`
+
+	// Params What it was given in the place of the job's parameters, if anything
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// RetryOf The run that this one does again
+	RetryOf job.RunID `json:"retry_of,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 
 	// Status Of the run: queued while its newest attempt has ended and another follows
@@ -1086,6 +1158,9 @@ type ListRunsParams struct {
 	// Parent Only runs that run after this one
 	Parent string `form:"parent,omitempty" json:"parent,omitempty"`
 
+	// RetryOf Only runs that do this one again
+	RetryOf string `form:"retry_of,omitempty" json:"retry_of,omitempty"`
+
 	// Attempts all: a row for each attempt, selected by its own status
 	Attempts ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
 
@@ -1164,6 +1239,12 @@ type ListPiecesParams struct {
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// RetryRunParams defines parameters for RetryRun.
+type RetryRunParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// User Whose. Defaults to one's own; `*` is everybody's
@@ -1223,6 +1304,9 @@ type PreviewScheduleJSONRequestBody = PreviewRequest
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
+type RetryRunJSONRequestBody = RetryRequest
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInRequest
@@ -1361,6 +1445,9 @@ type ServerInterface interface {
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(c *fiber.Ctx, runID RunID, params ListPiecesParams) error
+	// RetryRun Do a run again that has ended
+	// (POST /api/v1/runs/{run_id}/retry)
+	RetryRun(c *fiber.Ctx, runID RunID, params RetryRunParams) error
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(c *fiber.Ctx) error
@@ -3222,6 +3309,13 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parent: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "retry_of" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "retry_of", query, &params.RetryOf, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter retry_of: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "attempts" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "attempts", query, &params.Attempts, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3571,6 +3665,57 @@ func (siw *ServerInterfaceWrapper) ListPieces(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListPieces(c, runID, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RetryRun operation middleware
+func (siw *ServerInterfaceWrapper) RetryRun(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "run_id" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run_id", c.Params("run_id"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryRunParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RetryRun(c, runID, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4137,6 +4282,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id/pieces", wrapper.ListPieces)
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
+
+	router.Post(options.BaseURL+"/api/v1/runs/:run_id/retry", wrapper.RetryRun)
 
 	router.Get(options.BaseURL+"/api/v1/logs", wrapper.SearchLogs)
 
@@ -5508,6 +5655,37 @@ func (response ListPiecesdefaultApplicationProblemPlusJSONResponse) VisitListPie
 	return ctx.JSON(&response.Body)
 }
 
+type RetryRunRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params RetryRunParams
+	Body   *RetryRunJSONRequestBody
+}
+
+type RetryRunResponseObject interface {
+	VisitRetryRunResponse(ctx *fiber.Ctx) error
+}
+
+type RetryRun202JSONResponse RunAccepted
+
+func (response RetryRun202JSONResponse) VisitRetryRunResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type RetryRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RetryRundefaultApplicationProblemPlusJSONResponse) VisitRetryRunResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetSignInRequestObject struct {
 }
 
@@ -6125,6 +6303,9 @@ type StrictServerInterface interface {
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(ctx context.Context, request ListPiecesRequestObject) (ListPiecesResponseObject, error)
+	// RetryRun Do a run again that has ended
+	// (POST /api/v1/runs/{run_id}/retry)
+	RetryRun(ctx context.Context, request RetryRunRequestObject) (RetryRunResponseObject, error)
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
@@ -7521,6 +7702,51 @@ func (sh *strictHandler) ListPieces(ctx *fiber.Ctx, runID RunID, params ListPiec
 		return err
 	} else if validResponse, ok := response.(ListPiecesResponseObject); ok {
 		if err := validResponse.VisitListPiecesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RetryRun operation middleware
+func (sh *strictHandler) RetryRun(ctx *fiber.Ctx, runID RunID, params RetryRunParams) error {
+	var request RetryRunRequestObject
+
+	request.RunID = runID
+	request.Params = params
+
+	var body RetryRunJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryRun(ctx.UserContext(), request.(RetryRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryRun")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RetryRunResponseObject); ok {
+		if err := validResponse.VisitRetryRunResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

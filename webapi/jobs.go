@@ -308,6 +308,9 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 			return nil, err
 		}
 	}
+	if err := h.keepGiven(ctx, &request); err != nil {
+		return nil, err
+	}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", request, &reply); err != nil {
 		return nil, err

@@ -58,6 +58,10 @@ func hide(access auth.AccessList, v reflect.Value) {
 			x.Result = nil
 		}
 		return
+	case *GetRun200JSONResponse:
+		if len(x.Params) > 0 && !access.Sees(auth.Params, x.Job.Group()) {
+			x.Params, _ = json.Marshal(hidden) // a constant
+		}
 	case *PutJobResult:
 		hideChanges(access, x)
 	}

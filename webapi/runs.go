@@ -17,6 +17,12 @@ func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListR
 		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
 		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
 	}
+	if p.RetryOf != "" {
+		if p.Parent != "" || len(p.Cause) > 0 {
+			return nil, invalid("retry_of", "leaves no room for parent and cause: leave them out")
+		}
+		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
+	}
 	for _, name := range p.Job {
 		filter.Jobs = append(filter.Jobs, job.Name(name))
 	}
@@ -47,10 +53,18 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 		return nil, err
 	}
 	newest := attempts[0]
-	return GetRun200JSONResponse{
-		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(),
+	given, err := h.given(ctx, &newest)
+	if err != nil {
+		return nil, err
+	}
+	detail := RunDetail{
+		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
 		Attempts: attempts, Changes: append([]Change{}, changes...),
-	}, nil
+	}
+	if newest.Cause == job.CauseRetry {
+		detail.RetryOf = newest.Parent
+	}
+	return GetRun200JSONResponse(detail), nil
 }
 
 // attempts returns what the history has of a run, the newest attempt first.

@@ -55,7 +55,7 @@ func newTerminal(t *testing.T) *terminal {
 func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newLogsCommand(), newCancelCommand(),
+	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newLogsCommand(), newCancelCommand(),
 		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(),
 		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
@@ -147,6 +147,41 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	s.want("default/hello deleted\n", "", "delete", "default/hello")
 	s.wantError(exitNotFound, "carillon: not found", "", "delete", "default/hello")
 	s.wantError(exitNotFound, "carillon: not found: job default/other has not run yet\n", "", "logs", "default/other")
+}
+
+func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
+	s := newTerminal(t)
+	s.want("created  job  default/pick\n1 created\n", "job: default/pick\nparams: {code: 3}\ntask: {shell: 'exit $(echo $CARILLON_PARAMS | tr -dc 0-9)'}\n", "apply", "-f", "-")
+	ended := func(code int, args ...string) (run struct {
+		RunID    string `json:"run_id"`
+		FireTime string `json:"fire_time"`
+		Cause    string `json:"cause"`
+		ExitCode int    `json:"exit_code"`
+	},
+	) {
+		t.Helper()
+		got, out, errOut := s.run("", append(args, "--wait", "-o", "json")...)
+		if err := json.Unmarshal([]byte(out), &run); err != nil || got != code {
+			t.Fatalf("carillon %s: exit code %d: %s%s, %v", strings.Join(args, " "), got, out, errOut, err)
+		}
+		return run
+	}
+	first := ended(exitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
+	again := ended(exitRunFailed, "retry", first.RunID)
+	if again.ExitCode != 4 || again.Cause != "retry" || again.FireTime != first.FireTime {
+		t.Errorf("%+v is done again as %+v", first, again)
+	}
+	ended(0, "retry", again.RunID, "--param", "code=0", "--version", "same")
+	if code, out, _ := s.run("", "get", "runs", "--retry-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if _, out, _ := s.run("", "get", "run", first.RunID); !strings.Contains(out, "DONE AGAIN BY") || !strings.Contains(out, again.RunID) {
+		t.Errorf("the run does not say by which it was done again: %s", out)
+	}
+	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "retry of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
+		t.Errorf("the run does not say which it does again: %s", out)
+	}
+	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "retry", first.RunID, "--param", "code")
 }
 
 func TestNothingIsHalfApplied(t *testing.T) {

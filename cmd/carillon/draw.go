@@ -182,6 +182,15 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 	t.row("run", string(run.RunID))
 	t.row("job", string(run.Job))
 	t.row("status", string(run.Status))
+	if run.RetryOf != "" {
+		t.row("retry of", string(run.RetryOf))
+	}
+	if len(run.Params) > 0 {
+		t.row("params", cell(string(run.Params), 300))
+	}
+	if len(run.Labels) > 0 {
+		t.row("labels", run.Labels.String())
+	}
 	for _, a := range run.Attempts {
 		t.line("")
 		t.row(fmt.Sprintf("attempt %d", a.Attempt), shownStatus(a))

@@ -120,6 +120,7 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only runs with this `status`, or these")
 	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, "only runs for this `cause`, or these")
 	cmd.Flags().StringVar(&f.parent, "parent", "", "only runs that run after this `run`")
+	cmd.Flags().StringVar(&f.retryOf, "retry-of", "", "only runs that do this `run` again; see carillon retry")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, "only runs that were tried again")
 	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "a row for each attempt instead of each run")
 	cmd.Flags().StringVar(&f.instance, "instance", "", "only runs on this `instance`")
@@ -128,6 +129,8 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.to, "to", "", "only fires before this `instant`, in RFC 3339")
 	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
+	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
 	complete(cmd, "status", words[string](job.Statuses)...)
 	complete(cmd, "cause", words[string](job.Causes)...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -164,7 +167,7 @@ func words[To, From ~string](from []From) []To {
 type runFilter struct {
 	jobs, statuses, causes           []string
 	group, instance, since, from, to string
-	parent                           string
+	parent, retryOf                  string
 	retried, attempts                bool
 }
 
@@ -177,6 +180,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		Status:   client.OptionalList(words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
+		RetryOf:  client.Optional(f.retryOf),
 	}
 	if f.retried {
 		p.MinAttempt = new(2)

@@ -91,20 +91,31 @@ func drawKin(t *table, k kin) {
 	}
 	if len(k.parents) > 0 {
 		t.line("")
-		t.row("PARENT", "JOB", "STATUS", "FIRE TIME")
+		t.row("AFTER", "JOB", "STATUS", "FIRE TIME")
 		for _, p := range k.parents {
 			t.row(string(p.RunID), orDash(string(p.Job)), orDash(shownStatus(p)), instant(p.FireTime))
 		}
 	}
-	if len(k.children.Items) > 0 {
-		t.line("")
-		t.row("CHILD", "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
-		for _, c := range k.children.Items {
-			t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), cell(runNote(c), noteWidth))
+	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
+	drawFollowing(t, "DONE AGAIN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
+	if k.children.Next != "" {
+		t.line("and more; see carillon get runs --parent")
+	}
+}
+
+// drawFollowing shows those of the runs that followed one for which is holds.
+func drawFollowing(t *table, title string, runs client.RunPage, is func(client.Run) bool) {
+	shown := false
+	for _, c := range runs.Items {
+		if !is(c) {
+			continue
 		}
-		if k.children.Next != "" {
-			t.line("and more; see carillon get runs --parent")
+		if !shown {
+			t.line("")
+			t.row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
+			shown = true
 		}
+		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), cell(runNote(c), noteWidth))
 	}
 }
 

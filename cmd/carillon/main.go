@@ -27,6 +27,7 @@ func main() {
 		newApplyCommand(),
 		newGetCommand(),
 		newRunCommand(),
+		newRetryCommand(),
 		newLogsCommand(),
 		newSearchCommand(),
 		newCancelCommand(),

@@ -69,22 +69,34 @@ func newRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if wait || follow {
-			return r.awaitRun(cmd, api, accepted, follow)
-		}
-		if accepted.Status != job.StatusPending {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
-		}
-		return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
+		return r.showAccepted(cmd, api, accepted, wait, follow)
 	}
 	return cmd
+}
+
+// showAccepted shows the run that was asked for, or waits for its end.
+func (r *remote) showAccepted(cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
+	if wait || follow {
+		return r.awaitRun(cmd, api, accepted, follow)
+	}
+	if accepted.Status != job.StatusPending {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
+	}
+	return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
 }
 
 // requestRun asks for a run, again if the answer was lost or a part of the system was
 // away for the moment.
 func requestRun(ctx context.Context, api *client.API, name job.Name, request client.RunRequest) (client.RunAccepted, error) {
+	return untilAnswered(ctx, func() (client.RunAccepted, error) {
+		return client.Read[client.RunAccepted](api.RunJob(ctx, name.Group(), name.Short(), nil, request))
+	})
+}
+
+// untilAnswered asks again while the answer is that a part of the system is away.
+func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) (client.RunAccepted, error) {
 	for try := 1; ; try++ {
-		accepted, err := client.Read[client.RunAccepted](api.RunJob(ctx, name.Group(), name.Short(), nil, request))
+		accepted, err := ask()
 		_, told := errors.AsType[*client.Problem](err)
 		if err == nil || try == runTries || !told || !errors.Is(err, job.ErrUnavailable) {
 			return accepted, err

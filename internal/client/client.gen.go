@@ -83,6 +83,42 @@ func (e PutJobResultResult) Valid() bool {
 	}
 }
 
+// Defines values for RetryRequestPieces.
+const (
+	RetryRequestPiecesAll    RetryRequestPieces = "all"
+	RetryRequestPiecesFailed RetryRequestPieces = "failed"
+)
+
+// Valid indicates whether the value is a known member of the RetryRequestPieces enum.
+func (e RetryRequestPieces) Valid() bool {
+	switch e {
+	case RetryRequestPiecesAll:
+		return true
+	case RetryRequestPiecesFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RetryRequestVersion.
+const (
+	RetryRequestVersionLatest RetryRequestVersion = "latest"
+	RetryRequestVersionSame   RetryRequestVersion = "same"
+)
+
+// Valid indicates whether the value is a known member of the RetryRequestVersion enum.
+func (e RetryRequestVersion) Valid() bool {
+	switch e {
+	case RetryRequestVersionLatest:
+		return true
+	case RetryRequestVersionSame:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UserItemSignsIn.
 const (
 	UserItemSignsInNever    UserItemSignsIn = "never"
@@ -598,6 +634,33 @@ type PutJobResultResult string
 // Retry When there is another attempt. In a request it may be the limit alone, as a number.
 type Retry = job.Retry
 
+// RetryRequest defines model for RetryRequest.
+type RetryRequest struct {
+	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
+	Key string `json:"key,omitempty"`
+
+	// Labels In the place of the run's
+	Labels job.Labels `json:"labels,omitempty"`
+
+	// Params Any JSON value in the place of the run's parameters
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+	Pieces RetryRequestPieces `json:"pieces,omitempty"`
+
+	// SetParams Fields of the parameters to change, which must then be an object; null removes one
+	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
+
+	// Version Of the job: its newest one, or that of the run
+	Version RetryRequestVersion `json:"version,omitempty"`
+}
+
+// RetryRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+type RetryRequestPieces string
+
+// RetryRequestVersion Of the job: its newest one, or that of the run
+type RetryRequestVersion string
+
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
 
@@ -632,8 +695,17 @@ type RunDetail struct {
 	Attempts []Run `json:"attempts"`
 
 	// Changes The timeline, oldest first
-	Changes []Change  `json:"changes"`
-	Job     job.Name  `json:"job"`
+	Changes []Change `json:"changes"`
+	Job     job.Name `json:"job"`
+
+	// Labels The same of the job's labels
+	Labels job.Labels `json:"labels,omitempty"`
+
+	// Params What it was given in the place of the job's parameters, if anything
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// RetryOf The run that this one does again
+	RetryOf job.RunID `json:"retry_of,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 
 	// Status Of the run: queued while its newest attempt has ended and another follows
@@ -1086,6 +1158,9 @@ type ListRunsParams struct {
 	// Parent Only runs that run after this one
 	Parent *string `form:"parent,omitempty" json:"parent,omitempty"`
 
+	// RetryOf Only runs that do this one again
+	RetryOf *string `form:"retry_of,omitempty" json:"retry_of,omitempty"`
+
 	// Attempts all: a row for each attempt, selected by its own status
 	Attempts *ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
 
@@ -1164,6 +1239,12 @@ type ListPiecesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// RetryRunParams defines parameters for RetryRun.
+type RetryRunParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// User Whose. Defaults to one's own; `*` is everybody's
@@ -1223,6 +1304,9 @@ type PreviewScheduleJSONRequestBody = PreviewRequest
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
+type RetryRunJSONRequestBody = RetryRequest
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInRequest
@@ -1586,7 +1670,7 @@ type ClientInterface interface {
 	//
 	// The answer comes when the run is committed. After a 503 it is not known
 	// whether it was: ask again with the same `run_id`, which makes no second run
-	// while the first is alive.
+	// within five minutes.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1597,7 +1681,7 @@ type ClientInterface interface {
 	//
 	// The answer comes when the run is committed. After a 503 it is not known
 	// whether it was: ask again with the same `run_id`, which makes no second run
-	// while the first is alive.
+	// within five minutes.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1730,6 +1814,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
 	ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryRunWithBody Do a run again that has ended
+	//
+	// Makes a new run with the fire time of the one that ended, and with what that was
+	// given: its parameters and labels, unless the request has others. The answer comes
+	// when the new run is committed. Asking again with the same `key` makes no second one.
+	// A run that has not ended answers 409, and so does one that can not be repeated as
+	// it was: its version or its pieces are not kept any more.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+	RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryRun Do a run again that has ended
+	//
+	// Makes a new run with the fire time of the one that ended, and with what that was
+	// given: its parameters and labels, unless the request has others. The answer comes
+	// when the new run is committed. Asking again with the same `key` makes no second one.
+	// A run that has not ended answers 409, and so does one that can not be repeated as
+	// it was: its version or its pieces are not kept any more.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+	RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSignIn How one can sign in
 	//
@@ -2507,7 +2617,7 @@ func (c *Client) ResumeJob(ctx context.Context, group GroupName, name JobName, p
 //
 // The answer comes when the run is committed. After a 503 it is not known
 // whether it was: ask again with the same `run_id`, which makes no second run
-// while the first is alive.
+// within five minutes.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2528,7 +2638,7 @@ func (c *Client) RunJobWithBody(ctx context.Context, group GroupName, name JobNa
 //
 // The answer comes when the run is committed. After a 503 it is not known
 // whether it was: ask again with the same `run_id`, which makes no second run
-// while the first is alive.
+// within five minutes.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2832,6 +2942,52 @@ func (c *Client) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams
 // Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
 func (c *Client) ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListPiecesRequest(c.Server, runID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryRunWithBody Do a run again that has ended
+//
+// Makes a new run with the fire time of the one that ended, and with what that was
+// given: its parameters and labels, unless the request has others. The answer comes
+// when the new run is committed. Asking again with the same `key` makes no second one.
+// A run that has not ended answers 409, and so does one that can not be repeated as
+// it was: its version or its pieces are not kept any more.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+func (c *Client) RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryRunRequestWithBody(c.Server, runID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryRun Do a run again that has ended
+//
+// Makes a new run with the fire time of the one that ended, and with what that was
+// given: its parameters and labels, unless the request has others. The answer comes
+// when the new run is committed. Asking again with the same `key` makes no second one.
+// A run that has not ended answers 409, and so does one that can not be repeated as
+// it was: its version or its pieces are not kept any more.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+func (c *Client) RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryRunRequest(c.Server, runID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5536,6 +5692,18 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
+		if params.RetryOf != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "retry_of", *params.RetryOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Attempts != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempts", *params.Attempts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -6049,6 +6217,68 @@ func NewListPiecesRequest(server string, runID RunID, params *ListPiecesParams) 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRetryRunRequest calls the generic RetryRun builder with application/json body
+func NewRetryRunRequest(server string, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRetryRunRequestWithBody(server, runID, params, "application/json", bodyReader)
+}
+
+// NewRetryRunRequestWithBody constructs an http.Request for the RetryRun method, with any body, and a specified content type
+func NewRetryRunRequestWithBody(server string, runID RunID, params *RetryRunParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/retry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7001,7 +7231,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The answer comes when the run is committed. After a 503 it is not known
 	// whether it was: ask again with the same `run_id`, which makes no second run
-	// while the first is alive.
+	// within five minutes.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7012,7 +7242,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The answer comes when the run is committed. After a 503 it is not known
 	// whether it was: ask again with the same `run_id`, which makes no second run
-	// while the first is alive.
+	// within five minutes.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7167,6 +7397,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
 	ListPiecesWithResponse(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*ListPiecesResponse, error)
+
+	// RetryRunWithBodyWithResponse Do a run again that has ended
+	//
+	// Makes a new run with the fire time of the one that ended, and with what that was
+	// given: its parameters and labels, unless the request has others. The answer comes
+	// when the new run is committed. Asking again with the same `key` makes no second one.
+	// A run that has not ended answers 409, and so does one that can not be repeated as
+	// it was: its version or its pieces are not kept any more.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+	RetryRunWithBodyWithResponse(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryRunResponse, error)
+
+	// RetryRunWithResponse Do a run again that has ended
+	//
+	// Makes a new run with the fire time of the one that ended, and with what that was
+	// given: its parameters and labels, unless the request has others. The answer comes
+	// when the new run is committed. Asking again with the same `key` makes no second one.
+	// A run that has not ended answers 409, and so does one that can not be repeated as
+	// it was: its version or its pieces are not kept any more.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+	RetryRunWithResponse(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryRunResponse, error)
 
 	// GetSignInWithResponse How one can sign in
 	//
@@ -9389,6 +9645,54 @@ func (r ListPiecesResponse) ContentType() string {
 	return ""
 }
 
+type RetryRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RunAccepted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RetryRunResponse) GetJSON202() *RunAccepted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetSignInResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10695,7 +10999,7 @@ func (c *ClientWithResponses) ResumeJobWithResponse(ctx context.Context, group G
 //
 // The answer comes when the run is committed. After a 503 it is not known
 // whether it was: ask again with the same `run_id`, which makes no second run
-// while the first is alive.
+// within five minutes.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10712,7 +11016,7 @@ func (c *ClientWithResponses) RunJobWithBodyWithResponse(ctx context.Context, gr
 //
 // The answer comes when the run is committed. After a 503 it is not known
 // whether it was: ask again with the same `run_id`, which makes no second run
-// while the first is alive.
+// within five minutes.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10974,6 +11278,44 @@ func (c *ClientWithResponses) ListPiecesWithResponse(ctx context.Context, runID 
 		return nil, err
 	}
 	return ParseListPiecesResponse(rsp)
+}
+
+// RetryRunWithBodyWithResponse Do a run again that has ended
+//
+// Makes a new run with the fire time of the one that ended, and with what that was
+// given: its parameters and labels, unless the request has others. The answer comes
+// when the new run is committed. Asking again with the same `key` makes no second one.
+// A run that has not ended answers 409, and so does one that can not be repeated as
+// it was: its version or its pieces are not kept any more.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+func (c *ClientWithResponses) RetryRunWithBodyWithResponse(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryRunResponse, error) {
+	rsp, err := c.RetryRunWithBody(ctx, runID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryRunResponse(rsp)
+}
+
+// RetryRunWithResponse Do a run again that has ended
+//
+// Makes a new run with the fire time of the one that ended, and with what that was
+// given: its parameters and labels, unless the request has others. The answer comes
+// when the new run is committed. Asking again with the same `key` makes no second one.
+// A run that has not ended answers 409, and so does one that can not be repeated as
+// it was: its version or its pieces are not kept any more.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
+func (c *ClientWithResponses) RetryRunWithResponse(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryRunResponse, error) {
+	rsp, err := c.RetryRun(ctx, runID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryRunResponse(rsp)
 }
 
 // GetSignInWithResponse How one can sign in
@@ -12733,6 +13075,39 @@ func ParseListPiecesResponse(rsp *http.Response) (*ListPiecesResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRetryRunResponse parses an HTTP response from a RetryRunWithResponse call
+func ParseRetryRunResponse(rsp *http.Response) (*RetryRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RunAccepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

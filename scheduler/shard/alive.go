@@ -107,7 +107,7 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 		},
 		id: id, stage: stages[d.Kind], body: unique.Make(body), item: &item{seq: seq}, since: t.CommittedAt.UnixMilli(), due: millis(d.Due),
 	}
-	if d.Kind == bus.DeferredPieces {
+	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {
 			return err
 		}

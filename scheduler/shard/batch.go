@@ -100,6 +100,8 @@ type run struct {
 	depth    int
 	split    bool // the attempt lists the run's pieces
 	total    int  // of the pieces; 0: it is not done in pieces, or they are not known yet
+	// given are the pieces of the run that this one does again; nil: it has its own.
+	given *bus.Pieces
 }
 
 // encode returns the run's trigger but for its body.
@@ -199,8 +201,8 @@ func (m *Machine) Committed(first uint64) {
 	m.cursorSeq = first
 	m.stored = f.stored
 	m.released = f.released
+	m.recent.add(f.asked)
 	for _, a := range f.asked {
-		m.recent.add(a)
 		delete(m.asked, a.RunID)
 	}
 	for _, i := range f.items {

@@ -33,8 +33,12 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	if ours || slices.Contains(m.released, seq) {
 		return nil
 	}
-	if d.Kind == bus.DeferredChild {
+	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
+	case bus.DeferredChild:
 		m.arrived = append(m.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, item: &item{seq: seq}})
+		return nil
+	case bus.DeferredAsked:
+		m.restoreAsked(d, seq)
 		return nil
 	}
 	id, ok := m.byName[d.Job]
@@ -56,7 +60,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.wake(id)
 	case bus.DeferredPause:
 		m.pauses = append(m.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
-	case bus.DeferredChild: // above
+	case bus.DeferredChild, bus.DeferredAsked: // above
 	}
 	return nil
 }

@@ -461,6 +461,25 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	refused(bus.TriggerRequest{RunID: id, Job: "g/gone", Cause: job.CauseAPI}, job.ErrNotFound, "g/gone")
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage("{")}, job.ErrInvalid, "params")
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Labels: job.Labels{"": "x"}}, job.ErrInvalid, "labels")
+	of := job.NewRunID(noon.Add(-time.Hour))
+	retry := bus.TriggerRequest{RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRetry, RetryOf: of}
+	bad := func(field string, change func(*bus.TriggerRequest)) {
+		t.Helper()
+		r := retry
+		change(&r)
+		refused(r, job.ErrInvalid, field)
+	}
+	bad("retry_of", func(r *bus.TriggerRequest) { r.RetryOf = "" })
+	bad("retry_of", func(r *bus.TriggerRequest) { r.Cause = job.CauseAPI })
+	bad("run_id", func(r *bus.TriggerRequest) { r.RunID = id })
+	bad("version", func(r *bus.TriggerRequest) { r.Version = 1 })
+	bad("version", func(r *bus.TriggerRequest) { r.Body = &bus.TriggerBody{} })
+	bad("pieces", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "w"} }) // it is not done in any
+	bad("pieces.states", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "ss"} })
+	bad("pieces.states", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "wt"} })
+	bad("pieces.items", func(r *bus.TriggerRequest) {
+		r.Pieces = &bus.Pieces{States: "ww", Items: []json.RawMessage{[]byte("1")}}
+	})
 	long := json.RawMessage(`"` + strings.Repeat("x", job.MaxParams) + `"`)
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: long}, job.ErrInvalid, "params")
 }

@@ -30,6 +30,9 @@ func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
 	a := &alive{run: r, id: id, body: unique.Make(body), since: b.now.UnixMilli()}
+	if r.given != nil {
+		m.takePieces(a)
+	}
 	books := m.runsOf(id)
 	busy, o := len(books.alive), rules.Overlap
 	switch {
@@ -99,7 +102,11 @@ func (r *run) setEndBy(b *builder, rules *job.Reactions) {
 // enqueue lets a run wait for others of its job.
 func (m *Machine) enqueue(b *builder, a *alive) {
 	a.stage = queued
-	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredQueued}, a)
+	d := &bus.Deferred{Kind: bus.DeferredQueued}
+	if a.pieces != nil {
+		d.Pieces = a.pieces.deferred(0).Pieces
+	}
+	a.item = b.waitIn(d, a)
 	m.add(a)
 }
 

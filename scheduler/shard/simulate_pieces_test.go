@@ -20,6 +20,7 @@ type simPieces struct {
 	attempts []map[int]*simRun
 	items    []json.RawMessage
 	over     bool
+	given    int // pieces that had succeeded in the run that this one does again
 }
 
 // lacking reports whether a run waits until somebody is there to do it.
@@ -173,6 +174,8 @@ func (w *world) checkItem(item *bus.Deferred) {
 	if p == nil {
 		p = &simPieces{total: len(item.Pieces.States), items: item.Pieces.Items, split: item.Pieces.Split}
 		w.inPieces[id] = p
+		// What has succeeded before any piece was triggered, has so in another run.
+		p.given = strings.Count(item.Pieces.States, string(bus.PieceSucceeded))
 	}
 	if p.total != len(item.Pieces.States) || p.split != item.Pieces.Split || p.over {
 		fail("run %s goes from %+v to %+v", id, p, item.Pieces)
@@ -227,14 +230,14 @@ func (w *world) checkTogether(b *stored, d delivery, l bus.Decided, p *simPieces
 		return
 	}
 	v := versions[len(versions)-1]
-	if len(touched) != p.total && v.TotalTimeout == 0 {
+	if len(touched)+p.given != p.total && v.TotalTimeout == 0 {
 		fail("run %s is %s (%s), but only %d of %d pieces were triggered", l.RunID, l.Status, l.Reason, len(touched), p.total)
 	}
-	if enough := len(good) >= v.SucceedsIf.Of(p.total); v.StartWithin == 0 && enough != (l.Status == job.StatusSucceeded) {
+	if enough := len(good)+p.given >= v.SucceedsIf.Of(p.total); v.StartWithin == 0 && enough != (l.Status == job.StatusSucceeded) {
 		fail("run %s is %s (%s), but %d of %d pieces have succeeded, and %s have to", l.RunID, l.Status, l.Reason, len(good), p.total, v.SucceedsIf)
 	}
 	if l.Status != job.StatusQueued && l.Status != job.StatusSucceeded && v.Retry.Limit >= l.Attempt-p.split && v.TotalTimeout == 0 && v.StartWithin == 0 && !v.Deleted {
-		again := len(good)
+		again := len(good) + p.given
 		for _, r := range p.attempts[len(p.attempts)-1] {
 			if slices.Contains(v.Retry.On, r.status) {
 				again++

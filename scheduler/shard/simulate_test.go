@@ -127,6 +127,11 @@ var operations = []operation{
 			w.ask(w.owner)
 		}
 	}},
+	{2, func(w *world) {
+		if w.owner != nil {
+			w.askAgain(w.owner)
+		}
+	}},
 	{4, (*world).crash},
 	{8, func(w *world) {
 		if w.owner == nil {

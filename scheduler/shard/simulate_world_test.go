@@ -55,6 +55,7 @@ type world struct {
 	last    map[job.Name]int64    // the latest fire time that has its fate
 	items   map[job.Name]*simItem // the newest item of each fixed-delay job
 	asked   map[job.RunID]bool    // true: acknowledged
+	asking  []simRequest          // all that was asked for
 	fires   int
 	story   []string
 
@@ -350,6 +351,7 @@ func (w *world) resolve(o *owner) {
 }
 
 func (w *world) acknowledge(b *Batch) {
+	w.told(b)
 	for _, a := range b.Asked {
 		if a.Status == job.StatusPending && !w.begun(a.RunID) {
 			fail("run %s is acknowledged, but not stored", a.RunID)
@@ -440,28 +442,5 @@ func (w *world) tidy(o *owner) {
 	}
 	if w.chance(90) {
 		o.m.Deleted(deleted)
-	}
-}
-
-// ask asks for a run, maybe twice.
-func (w *world) ask(o *owner) {
-	name := w.names[w.rng.IntN(len(w.names))]
-	var id job.RunID
-	if w.chance(20) && len(w.asked) > 0 {
-		return
-	}
-	id = job.FireRunID(name, w.clock, job.Cause(strconv.Itoa(len(w.asked)))) // random, but repeatable
-	r := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual}
-	if w.chance(30) {
-		r.Params = json.RawMessage(`{"asked":true}`)
-	}
-	if _, err := o.m.Submit(r); err != nil {
-		return
-	}
-	w.asked[id] = false
-	if w.chance(20) {
-		if done, err := o.m.Submit(r); err != nil || done != nil {
-			fail("asked again: done %v, %v", done, err)
-		}
 	}
 }

@@ -59,6 +59,17 @@ func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
 	return admission{status: job.StatusPending}, true
 }
 
+// takePieces gives a run those of the run that it does again.
+func (m *Machine) takePieces(a *alive) {
+	p, err := newPieces(a.body.Value())
+	if err != nil {
+		m.bug("run %s: %v", a.run.id, err)
+	}
+	p.Pieces = *a.given
+	p.states, p.rule, p.States, a.given = []byte(a.given.States), nil, "", nil
+	a.pieces, a.total = p, p.total()
+}
+
 // meet makes a piece for every instance that is online and able to do one.
 func (m *Machine) meet(a *alive) {
 	p := a.pieces

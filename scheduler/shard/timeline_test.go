@@ -256,9 +256,12 @@ func (s *tale) publish(m *Machine, b *Batch) {
 	s.say("commit %s of %d messages: %s", b.Commit, len(b.Messages), position)
 	s.live = append(s.live, stored.triggers...)
 	for _, d := range stored.deferred {
-		if d.Kind == bus.DeferredEnd {
+		switch d.Kind { //nolint:exhaustive // timelines have no others
+		case bus.DeferredEnd:
 			s.note("%s waits for the end of %s", d.Job, short(d.RunID))
-		} else {
+		case bus.DeferredAsked:
+			s.note("remembers for a while what was asked for: %d", len(d.Asked))
+		default:
 			s.note("%s waits since %s", d.Job, d.Since.Format("15:04:05.000"))
 		}
 	}

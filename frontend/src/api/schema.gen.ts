@@ -472,7 +472,7 @@ export interface paths {
          * Run a job now
          * @description The answer comes when the run is committed. After a 503 it is not known
          *     whether it was: ask again with the same `run_id`, which makes no second run
-         *     while the first is alive.
+         *     within five minutes.
          */
         post: operations["runJob"];
         delete?: never;
@@ -722,6 +722,33 @@ export interface paths {
          * @description A run that has ended already answers 409.
          */
         post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Do a run again that has ended
+         * @description Makes a new run with the fire time of the one that ended, and with what that was
+         *     given: its parameters and labels, unless the request has others. The answer comes
+         *     when the new run is committed. Asking again with the same `key` makes no second one.
+         *     A run that has not ended answers 409, and so does one that can not be repeated as
+         *     it was: its version or its pieces are not kept any more.
+         */
+        post: operations["retryRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1752,7 +1779,7 @@ export interface components {
             /** @description The attempt has ended but the run has not: another one follows, unless the scheduler says otherwise */
             retrying?: boolean;
             cause: components["schemas"]["Cause"];
-            /** @description The run after which it runs */
+            /** @description The run after which it runs; with cause retry, the one that it does again */
             parent_run_id?: string;
             /** Format: date-time */
             fire_time: string;
@@ -1804,6 +1831,12 @@ export interface components {
             job: string;
             /** @description Of the run: queued while its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
+            /** @description The run that this one does again */
+            retry_of?: string;
+            /** @description What it was given in the place of the job's parameters, if anything */
+            params?: unknown;
+            /** @description The same of the job's labels */
+            labels?: components["schemas"]["Labels"];
             /** @description Newest first */
             attempts: components["schemas"]["Run"][];
             /** @description The timeline, oldest first */
@@ -1828,6 +1861,30 @@ export interface components {
             percent?: number;
             /** @description Reason, message, progress text, or why it ran on this instance */
             detail?: string;
+        };
+        RetryRequest: {
+            /**
+             * @description Of the job: its newest one, or that of the run
+             * @default latest
+             * @enum {string}
+             */
+            version?: "latest" | "same";
+            /** @description Any JSON value in the place of the run's parameters */
+            params?: unknown;
+            /** @description Fields of the parameters to change, which must then be an object; null removes one */
+            set_params?: {
+                [key: string]: unknown;
+            };
+            /** @description In the place of the run's */
+            labels?: components["schemas"]["Labels"];
+            /**
+             * @description Of a run in pieces: failed repeats only those that have not succeeded, as they were
+             * @default all
+             * @enum {string}
+             */
+            pieces?: "all" | "failed";
+            /** @description Chosen by the caller; tells one wish from another. Defaults to a new one */
+            key?: string;
         };
         CancelRequest: {
             reason?: string;
@@ -2153,6 +2210,7 @@ export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type Change = components['schemas']['Change'];
+export type RetryRequest = components['schemas']['RetryRequest'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
@@ -3283,6 +3341,8 @@ export interface operations {
                 to?: string;
                 /** @description Only runs that run after this one */
                 parent?: string;
+                /** @description Only runs that do this one again */
+                retry_of?: string;
                 /** @description all: a row for each attempt, selected by its own status */
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
@@ -3493,6 +3553,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryRequest"];
+            };
+        };
+        responses: {
+            /** @description The new run is committed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAccepted"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,82 @@
+package shard
+
+import (
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// AskedFor is how long it is remembered that a run was made on command.
+const AskedFor = 5 * time.Minute
+
+// Asked is what became of a run that somebody asked for.
+type Asked struct {
+	RunID   job.RunID
+	Version int
+	Status  job.Status // pending, queued or skipped
+	Reason  string
+}
+
+// recentRuns remembers the runs made on command lately, so that a request that comes
+// again, because its answer was lost, makes no second run. All that one batch has made
+// is in one deferred item, from which a successor knows it.
+type recentRuns struct {
+	runs  map[job.RunID]Asked
+	notes []askedNote // the oldest first
+}
+
+// askedNote is what one batch has made on command.
+type askedNote struct {
+	item *item
+	at   int64 // when, in Unix milliseconds
+	runs []job.RunID
+}
+
+// add remembers runs that are stored.
+func (r *recentRuns) add(runs []Asked) {
+	if r.runs == nil {
+		r.runs = map[job.RunID]Asked{}
+	}
+	for _, a := range runs {
+		r.runs[a.RunID] = a
+	}
+}
+
+// noteAsked adds the item that says what the batch has made on command. There is room
+// for it.
+func (m *Machine) noteAsked(b *builder) {
+	if len(b.asked) == 0 {
+		return
+	}
+	note := askedNote{at: b.now.UnixMilli()}
+	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
+	for _, a := range b.asked {
+		note.runs = append(note.runs, a.RunID)
+		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
+	}
+	note.item = b.deferred(m.cfg.Shard, d)
+	m.recent.notes = append(m.recent.notes, note)
+}
+
+// restoreAsked remembers what an earlier owner has made on command.
+func (m *Machine) restoreAsked(d *bus.Deferred, seq uint64) {
+	note := askedNote{item: &item{seq: seq}, at: d.Since.UnixMilli()}
+	for _, a := range d.Asked {
+		note.runs = append(note.runs, a.RunID)
+		m.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
+	}
+	m.recent.notes = append(m.recent.notes, note)
+}
+
+// forgetAsked forgets what was made on command long ago.
+func (m *Machine) forgetAsked(now int64) {
+	r := &m.recent
+	for len(r.notes) > 0 && r.notes[0].at+AskedFor.Milliseconds() <= now {
+		for _, id := range r.notes[0].runs {
+			delete(r.runs, id)
+		}
+		m.releaseItem(r.notes[0].item)
+		r.notes = r.notes[1:]
+	}
+}
