@@ -167,7 +167,7 @@ func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
 		}
 	}
 	// A work queue takes explicit acknowledgement only.
-	ledger := ingest(ConsumerLedger, "rec.*")
+	ledger := ingest(ConsumerLedger, SubjectRecords)
 	ledger.AckPolicy = jetstream.AckExplicitPolicy
 	return map[string][]jetstream.ConsumerConfig{
 		StreamTrig: {ledger},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -210,13 +211,47 @@ func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, err
 	}
 	var versions []*JobEntry
 	for _, e := range entries {
+		if e.Operation() != jetstream.KeyValuePut { // housekeeping has removed those before
+			versions = nil
+			continue
+		}
 		v, err := DecodeJobEntry(e)
 		if err != nil {
 			return nil, err
 		}
 		versions = append(versions, v)
 	}
+	if len(versions) == 0 {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
 	return versions, nil
+}
+
+// JobNames returns the names of all jobs that the bucket knows of, or of those of one
+// executor group, sorted. Deleted ones are among them, even those of which no version
+// is kept any more.
+func (c *Conn) JobNames(ctx context.Context, group string) ([]job.Name, error) {
+	s, err := c.JS.Stream(ctx, "KV_"+BucketJobs)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", Unavailable(err))
+	}
+	prefix := "$KV." + BucketJobs + "."
+	filter := prefix + ">"
+	if group != "" {
+		filter = prefix + "*." + group + ".*"
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", Unavailable(err))
+	}
+	names := make([]job.Name, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		if name, ok := JobOfKey(strings.TrimPrefix(subject, prefix)); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // WatchJobs follows the jobs of the given shards, or of all when shards is nil. Its

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"carillon/bus"
 	"carillon/job"
 )
@@ -133,8 +135,19 @@ func TestOnlyTombstonesThatAreOldAreRemoved(t *testing.T) {
 				w.t.Errorf("%s has %d versions, want %d, %v", n, len(versions), want, err)
 			}
 		}
+		if _, err := w.conn.JobVersions(w.t.Context(), "g/old"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("versions of a job of which none are kept: %v", err)
+		}
 		if e := w.put(aJob("g/old", "2 * * * *"), bus.Edit{At: time.Now(), IfAbsent: true}); e.Version.Version != 1 {
 			w.t.Errorf("a name that is free again begins at version %d", e.Version.Version)
+		}
+		w.put(aJob("other/job", "2 * * * *"), bus.Edit{At: time.Now()})
+		names, err := w.conn.JobNames(w.t.Context(), "g")
+		if d := cmp.Diff([]job.Name{"g/alive", "g/back", "g/old", "g/young"}, names); d != "" || err != nil {
+			w.t.Error(d, err)
+		}
+		if names, err = w.conn.JobNames(w.t.Context(), ""); len(names) != 5 || err != nil {
+			w.t.Error(names, err)
 		}
 	})
 }

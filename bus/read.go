@@ -32,6 +32,12 @@ func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
 }
 
+// First returns the first message on the subjects of a stream that match filter, as the
+// stream's leader knows it. The error is [ErrNoMessage] only when there surely is none.
+func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
+}
+
 // getMessage asks the stream's leader for one message.
 func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)

@@ -59,6 +59,9 @@ func SubjectDeferred(shard int) string { return "defer." + strconv.Itoa(shard) }
 // SubjectRecord returns the subject of a shard's records.
 func SubjectRecord(shard int) string { return "rec." + strconv.Itoa(shard) }
 
+// SubjectRecords matches the records of all shards.
+const SubjectRecords = "rec.*"
+
 // SubjectEvent returns where executors of a group publish events about a shard's runs.
 func SubjectEvent(shard int, group string) string {
 	return "evt." + strconv.Itoa(shard) + "." + group

@@ -17,6 +17,7 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/ledger"
 	"carillon/logstore"
 
 	"github.com/gofiber/fiber/v2"
@@ -170,6 +171,9 @@ type AuditPage struct {
 	Next  string       `json:"next,omitempty"`
 }
 
+// AuditedPage defines model for AuditedPage.
+type AuditedPage = ledger.Page
+
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
@@ -240,6 +244,12 @@ type Child = job.Child
 // Duration Example: 5m
 type Duration = job.Duration
 
+// Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
+// come to it yet; unjudged: nothing is known, and nothing follows from that;
+// discrepancy: it contradicts what Carillon promises.
+type Fate = ledger.Fate
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	// Field A path in the document
@@ -260,6 +270,9 @@ type FieldError struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
 }
+
+// Finding defines model for Finding.
+type Finding = ledger.Finding
 
 // Fire defines model for Fire.
 type Fire struct {
@@ -445,6 +458,15 @@ type JobVersion = job.Version
 //
 // Example: {"zone":"eu"}
 type Labels = job.Labels
+
+// LedgerDay defines model for LedgerDay.
+type LedgerDay = ledger.Day
+
+// LedgerEntry defines model for LedgerEntry.
+type LedgerEntry = ledger.Entry
+
+// LedgerPage defines model for LedgerPage.
+type LedgerPage = ledger.JobPage
 
 // Level defines model for Level.
 type Level = string
@@ -818,6 +840,9 @@ type Status = job.Status
 // StatusCounts How many fires have each status; those that none has are left out.
 type StatusCounts = map[job.Status]int
 
+// Tally How many fires had which fate. What is 0 is absent.
+type Tally = ledger.Tally
+
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task
 
@@ -1084,6 +1109,24 @@ type PutJobParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// GetJobLedgerParams defines parameters for GetJobLedger.
+type GetJobLedgerParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Fate Only fires with this fate
+	Fate []Fate `form:"fate,omitempty" json:"fate,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
 	// IfMatch The ETag that the thing must have
@@ -1113,6 +1156,24 @@ type ResumeJobParams struct {
 type RunJobParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// AuditLedgerParams defines parameters for AuditLedger.
+type AuditLedgerParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many jobs a page has
+	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SearchLogsParams defines parameters for SearchLogs.
@@ -1391,6 +1452,9 @@ type ServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(c *fiber.Ctx, group GroupName, name JobName, params PutJobParams) error
+	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+	// (GET /api/v1/jobs/{group}/{name}/ledger)
+	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
 	// PauseJob Pause a job; its fires are recorded as skipped
 	// (POST /api/v1/jobs/{group}/{name}/pause)
 	PauseJob(c *fiber.Ctx, group GroupName, name JobName, params PauseJobParams) error
@@ -1406,6 +1470,9 @@ type ServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
+	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// (GET /api/v1/ledger)
+	AuditLedger(c *fiber.Ctx, params AuditLedgerParams) error
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
@@ -2711,6 +2778,87 @@ func (siw *ServerInterfaceWrapper) PutJob(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetJobLedger operation middleware
+func (siw *ServerInterfaceWrapper) GetJobLedger(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetJobLedgerParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "fate" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "fate", query, &params.Fate, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter fate: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetJobLedger(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // PauseJob operation middleware
 func (siw *ServerInterfaceWrapper) PauseJob(c *fiber.Ctx) error {
 
@@ -3006,6 +3154,71 @@ func (siw *ServerInterfaceWrapper) ListJobVersions(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListJobVersions(c, group, name)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AuditLedger operation middleware
+func (siw *ServerInterfaceWrapper) AuditLedger(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AuditLedgerParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AuditLedger(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4255,6 +4468,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/preview", wrapper.PreviewJob)
 
+	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/ledger", wrapper.GetJobLedger)
+
+	router.Get(options.BaseURL+"/api/v1/ledger", wrapper.AuditLedger)
+
 	router.Post(options.BaseURL+"/api/v1/preview", wrapper.PreviewSchedule)
 
 	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
@@ -5087,6 +5304,37 @@ func (response PutJobdefaultApplicationProblemPlusJSONResponse) VisitPutJobRespo
 	return ctx.JSON(&response.Body)
 }
 
+type GetJobLedgerRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params GetJobLedgerParams
+}
+
+type GetJobLedgerResponseObject interface {
+	VisitGetJobLedgerResponse(ctx *fiber.Ctx) error
+}
+
+type GetJobLedger200JSONResponse LedgerPage
+
+func (response GetJobLedger200JSONResponse) VisitGetJobLedgerResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetJobLedgerdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetJobLedgerdefaultApplicationProblemPlusJSONResponse) VisitGetJobLedgerResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type PauseJobRequestObject struct {
 	Group  GroupName `json:"group"`
 	Name   JobName   `json:"name"`
@@ -5254,6 +5502,35 @@ type ListJobVersionsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListJobVersionsdefaultApplicationProblemPlusJSONResponse) VisitListJobVersionsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AuditLedgerRequestObject struct {
+	Params AuditLedgerParams
+}
+
+type AuditLedgerResponseObject interface {
+	VisitAuditLedgerResponse(ctx *fiber.Ctx) error
+}
+
+type AuditLedger200JSONResponse AuditedPage
+
+func (response AuditLedger200JSONResponse) VisitAuditLedgerResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AuditLedgerdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AuditLedgerdefaultApplicationProblemPlusJSONResponse) VisitAuditLedgerResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -6249,6 +6526,9 @@ type StrictServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(ctx context.Context, request PutJobRequestObject) (PutJobResponseObject, error)
+	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+	// (GET /api/v1/jobs/{group}/{name}/ledger)
+	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
 	// PauseJob Pause a job; its fires are recorded as skipped
 	// (POST /api/v1/jobs/{group}/{name}/pause)
 	PauseJob(ctx context.Context, request PauseJobRequestObject) (PauseJobResponseObject, error)
@@ -6264,6 +6544,9 @@ type StrictServerInterface interface {
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
+	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// (GET /api/v1/ledger)
+	AuditLedger(ctx context.Context, request AuditLedgerRequestObject) (AuditLedgerResponseObject, error)
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
@@ -7126,6 +7409,35 @@ func (sh *strictHandler) PutJob(ctx *fiber.Ctx, group GroupName, name JobName, p
 	return nil
 }
 
+// GetJobLedger operation middleware
+func (sh *strictHandler) GetJobLedger(ctx *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error {
+	var request GetJobLedgerRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetJobLedger(ctx.UserContext(), request.(GetJobLedgerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetJobLedger")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetJobLedgerResponseObject); ok {
+		if err := validResponse.VisitGetJobLedgerResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // PauseJob operation middleware
 func (sh *strictHandler) PauseJob(ctx *fiber.Ctx, group GroupName, name JobName, params PauseJobParams) error {
 	var request PauseJobRequestObject
@@ -7313,6 +7625,33 @@ func (sh *strictHandler) ListJobVersions(ctx *fiber.Ctx, group GroupName, name J
 		return err
 	} else if validResponse, ok := response.(ListJobVersionsResponseObject); ok {
 		if err := validResponse.VisitListJobVersionsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AuditLedger operation middleware
+func (sh *strictHandler) AuditLedger(ctx *fiber.Ctx, params AuditLedgerParams) error {
+	var request AuditLedgerRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AuditLedger(ctx.UserContext(), request.(AuditLedgerRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AuditLedger")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AuditLedgerResponseObject); ok {
+		if err := validResponse.VisitAuditLedgerResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/ledger"
 	"carillon/logstore"
 )
 
@@ -19,6 +20,7 @@ import (
 type handlers struct {
 	conn    *bus.Conn
 	store   logstore.Store // as visibleStore has it
+	ledger  *ledger.Ledger
 	index   *index
 	users   *auth.Directory
 	audit   *audit.Log

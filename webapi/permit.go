@@ -71,6 +71,9 @@ var permits = map[string]permit{
 	"previewJob":      {role: auth.Viewer, where: ofPath},
 	"previewSchedule": {role: auth.Viewer, where: somewhere},
 
+	"getJobLedger": {role: auth.Viewer, where: ofPath},
+	"auditLedger":  {role: auth.Viewer, where: somewhere},
+
 	"getHold": {role: auth.Viewer, where: somewhere},
 	"setHold": {role: auth.Operator, where: everywhere, change: "hold"},
 

@@ -23,6 +23,7 @@ import (
 	"carillon/bus"
 	"carillon/frontend"
 	"carillon/internal/seal"
+	"carillon/ledger"
 	"carillon/logstore"
 )
 
@@ -165,7 +166,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger),
+		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m,
 	}
 	if cfg.MasterKey != "" {

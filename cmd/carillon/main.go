@@ -30,6 +30,8 @@ func main() {
 		newRetryCommand(),
 		newLogsCommand(),
 		newSearchCommand(),
+		newLedgerCommand(),
+		newAuditCommand(),
 		newCancelCommand(),
 		newPauseCommand(),
 		newResumeCommand(),

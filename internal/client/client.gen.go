@@ -18,6 +18,7 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/ledger"
 	"carillon/logstore"
 
 	"github.com/oapi-codegen/runtime"
@@ -170,6 +171,9 @@ type AuditPage struct {
 	Next  string       `json:"next,omitempty"`
 }
 
+// AuditedPage defines model for AuditedPage.
+type AuditedPage = ledger.Page
+
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
@@ -240,6 +244,12 @@ type Child = job.Child
 // Duration Example: 5m
 type Duration = job.Duration
 
+// Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
+// come to it yet; unjudged: nothing is known, and nothing follows from that;
+// discrepancy: it contradicts what Carillon promises.
+type Fate = ledger.Fate
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	// Field A path in the document
@@ -260,6 +270,9 @@ type FieldError struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
 }
+
+// Finding defines model for Finding.
+type Finding = ledger.Finding
 
 // Fire defines model for Fire.
 type Fire struct {
@@ -445,6 +458,15 @@ type JobVersion = job.Version
 //
 // Example: {"zone":"eu"}
 type Labels = job.Labels
+
+// LedgerDay defines model for LedgerDay.
+type LedgerDay = ledger.Day
+
+// LedgerEntry defines model for LedgerEntry.
+type LedgerEntry = ledger.Entry
+
+// LedgerPage defines model for LedgerPage.
+type LedgerPage = ledger.JobPage
 
 // Level defines model for Level.
 type Level = string
@@ -818,6 +840,9 @@ type Status = job.Status
 // StatusCounts How many fires have each status; those that none has are left out.
 type StatusCounts = map[job.Status]int
 
+// Tally How many fires had which fate. What is 0 is absent.
+type Tally = ledger.Tally
+
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task
 
@@ -1084,6 +1109,24 @@ type PutJobParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// GetJobLedgerParams defines parameters for GetJobLedger.
+type GetJobLedgerParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Fate Only fires with this fate
+	Fate *[]Fate `form:"fate,omitempty" json:"fate,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
 	// IfMatch The ETag that the thing must have
@@ -1113,6 +1156,24 @@ type ResumeJobParams struct {
 type RunJobParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// AuditLedgerParams defines parameters for AuditLedger.
+type AuditLedgerParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many jobs a page has
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SearchLogsParams defines parameters for SearchLogs.
@@ -1629,6 +1690,14 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
 	PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+	//
+	// The fires are computed anew from the versions that the job had, and compared with
+	// the history. A page may have fewer entries than it could when `fate` selects few.
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
+	GetJobLedger(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PauseJobWithBody Pause a job; its fires are recorded as skipped
 	//
 	// A job that is paused already stays as it is.
@@ -1694,6 +1763,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 	ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	//
+	// A page ends after some jobs, some discrepancies or some seconds, and may end within
+	// a job: rows of one job and day on several pages are to be added. Jobs that have been
+	// deleted are among them as long as their versions are kept.
+	//
+	// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
+	AuditLedger(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SearchLogs Log lines of all runs, newest run first
 	//
@@ -2526,6 +2604,24 @@ func (c *Client) PutJob(ctx context.Context, group GroupName, name JobName, para
 	return c.Client.Do(req)
 }
 
+// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+//
+// The fires are computed anew from the versions that the job had, and compared with
+// the history. A page may have fewer entries than it could when `fate` selects few.
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
+func (c *Client) GetJobLedger(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobLedgerRequest(c.Server, group, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PauseJobWithBody Pause a job; its fires are recorded as skipped
 //
 // A job that is paused already stays as it is.
@@ -2662,6 +2758,25 @@ func (c *Client) RunJob(ctx context.Context, group GroupName, name JobName, para
 // Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 func (c *Client) ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListJobVersionsRequest(c.Server, group, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+//
+// A page ends after some jobs, some discrepancies or some seconds, and may end within
+// a job: rows of one job and day on several pages are to be added. Jobs that have been
+// deleted are among them as long as their versions are kept.
+//
+// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
+func (c *Client) AuditLedger(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAuditLedgerRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4861,6 +4976,122 @@ func NewPutJobRequestWithBody(server string, group GroupName, name JobName, para
 	return req, nil
 }
 
+// NewGetJobLedgerRequest constructs an http.Request for the GetJobLedger method
+func NewGetJobLedgerRequest(server string, group GroupName, name JobName, params *GetJobLedgerParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/ledger", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Fate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fate", *params.Fate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPauseJobRequest calls the generic PauseJob builder with application/json body
 func NewPauseJobRequest(server string, group GroupName, name JobName, params *PauseJobParams, body PauseJobJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5201,6 +5432,108 @@ func NewListJobVersionsRequest(server string, group GroupName, name JobName) (*h
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAuditLedgerRequest constructs an http.Request for the AuditLedger method
+func NewAuditLedgerRequest(server string, params *AuditLedgerParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/ledger")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7188,6 +7521,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
 	PutJobWithResponse(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PutJobResponse, error)
 
+	// GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
+	//
+	// The fires are computed anew from the versions that the job had, and compared with
+	// the history. A page may have fewer entries than it could when `fate` selects few.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
+	GetJobLedgerWithResponse(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*GetJobLedgerResponse, error)
+
 	// PauseJobWithBodyWithResponse Pause a job; its fires are recorded as skipped
 	//
 	// A job that is paused already stays as it is.
@@ -7257,6 +7600,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
 	ListJobVersionsWithResponse(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*ListJobVersionsResponse, error)
+
+	// AuditLedgerWithResponse What became of the fires of all jobs, by job and day, with the discrepancies
+	//
+	// A page ends after some jobs, some discrepancies or some seconds, and may end within
+	// a job: rows of one job and day on several pages are to be added. Jobs that have been
+	// deleted are among them as long as their versions are kept.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
+	AuditLedgerWithResponse(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*AuditLedgerResponse, error)
 
 	// SearchLogsWithResponse Log lines of all runs, newest run first
 	//
@@ -8767,6 +9121,54 @@ func (r PutJobResponse) ContentType() string {
 	return ""
 }
 
+type GetJobLedgerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LedgerPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobLedgerResponse) GetJSON200() *LedgerPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobLedgerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobLedgerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobLedgerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobLedgerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobLedgerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PauseJobResponse200Headers the declared response headers of an HTTP 200 response for PauseJob
 type PauseJobResponse200Headers struct {
 	ETag string
@@ -9015,6 +9417,54 @@ func (r ListJobVersionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListJobVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AuditLedgerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditedPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AuditLedgerResponse) GetJSON200() *AuditedPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AuditLedgerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AuditLedgerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AuditLedgerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AuditLedgerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AuditLedgerResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10926,6 +11376,22 @@ func (c *ClientWithResponses) PutJobWithResponse(ctx context.Context, group Grou
 	return ParsePutJobResponse(rsp)
 }
 
+// GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
+//
+// The fires are computed anew from the versions that the job had, and compared with
+// the history. A page may have fewer entries than it could when `fate` selects few.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
+func (c *ClientWithResponses) GetJobLedgerWithResponse(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*GetJobLedgerResponse, error) {
+	rsp, err := c.GetJobLedger(ctx, group, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobLedgerResponse(rsp)
+}
+
 // PauseJobWithBodyWithResponse Pause a job; its fires are recorded as skipped
 //
 // A job that is paused already stays as it is.
@@ -11042,6 +11508,23 @@ func (c *ClientWithResponses) ListJobVersionsWithResponse(ctx context.Context, g
 		return nil, err
 	}
 	return ParseListJobVersionsResponse(rsp)
+}
+
+// AuditLedgerWithResponse What became of the fires of all jobs, by job and day, with the discrepancies
+//
+// A page ends after some jobs, some discrepancies or some seconds, and may end within
+// a job: rows of one job and day on several pages are to be added. Jobs that have been
+// deleted are among them as long as their versions are kept.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
+func (c *ClientWithResponses) AuditLedgerWithResponse(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*AuditLedgerResponse, error) {
+	rsp, err := c.AuditLedger(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAuditLedgerResponse(rsp)
 }
 
 // SearchLogsWithResponse Log lines of all runs, newest run first
@@ -12456,6 +12939,39 @@ func ParsePutJobResponse(rsp *http.Response) (*PutJobResponse, error) {
 	return response, nil
 }
 
+// ParseGetJobLedgerResponse parses an HTTP response from a GetJobLedgerWithResponse call
+func ParseGetJobLedgerResponse(rsp *http.Response) (*GetJobLedgerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobLedgerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LedgerPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePauseJobResponse parses an HTTP response from a PauseJobWithResponse call
 func ParsePauseJobResponse(rsp *http.Response) (*PauseJobResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -12630,6 +13146,39 @@ func ParseListJobVersionsResponse(rsp *http.Response) (*ListJobVersionsResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest VersionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAuditLedgerResponse parses an HTTP response from a AuditLedgerWithResponse call
+func ParseAuditLedgerResponse(rsp *http.Response) (*AuditLedgerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AuditLedgerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditedPage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+
+	"carillon/job"
 )
 
 // pageSize is the greatest that the API gives.
@@ -57,6 +59,47 @@ func (a *API) Pieces(ctx context.Context, id string, params ListPiecesParams, mo
 			return all, nil
 		}
 		params.FromIndex = &page.NextIndex
+	}
+}
+
+// Ledger returns the first most entries of a job's ledger that match params, or all of
+// them if most is 0, as [API.Jobs] does. Its counts are of all that was looked at.
+func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerParams, most int) (LedgerPage, error) {
+	all := LedgerPage{Items: []LedgerEntry{}}
+	for {
+		params.Limit = new(limit(most, len(all.Items)))
+		page, err := Read[LedgerPage](a.GetJobLedger(ctx, name.Group(), name.Short(), &params))
+		if err != nil {
+			return all, err
+		}
+		page.Items = append(all.Items, page.Items...)
+		page.Counts.Merge(all.Counts)
+		if all = page; page.Next == "" || len(all.Items) == most && most > 0 {
+			return all, nil
+		}
+		params.Cursor = &page.Next
+	}
+}
+
+// Audited returns the audit of all jobs that match params, reading as many pages as
+// that takes.
+func (a *API) Audited(ctx context.Context, params AuditLedgerParams) (AuditedPage, error) {
+	all := AuditedPage{Days: []LedgerDay{}, Discrepancies: []Finding{}}
+	for {
+		page, err := Read[AuditedPage](a.AuditLedger(ctx, &params))
+		if err != nil {
+			return all, err
+		}
+		all.Days = append(all.Days, page.Days...)
+		all.Discrepancies = append(all.Discrepancies, page.Discrepancies...)
+		all.Total.Merge(page.Total)
+		if all.DecidedUntil.IsZero() || page.DecidedUntil.Before(all.DecidedUntil) {
+			all.DecidedUntil = page.DecidedUntil
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		params.Cursor = &page.Next
 	}
 }
 

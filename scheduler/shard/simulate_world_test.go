@@ -37,6 +37,7 @@ type world struct {
 	chains   bool // most jobs are fixed-delay ones, and batches have little room
 
 	trig    *stream
+	records []*bus.Record // that were stored
 	events  []storedEvent
 	changes []any // *job.Version, *job.CalendarVersion, bus.Hold: in the order they were saved
 	names   []job.Name
@@ -374,6 +375,9 @@ func (w *world) deliver(d delivery) bool {
 	b := w.trig.publish(d.batch.Messages)
 	if b == nil {
 		return false
+	}
+	if b.record != nil {
+		w.records = append(w.records, b.record)
 	}
 	w.check(b, d)
 	return true

@@ -503,6 +503,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Every fire that a job owed, and what became of it, oldest first
+         * @description The fires are computed anew from the versions that the job had, and compared with
+         *     the history. A page may have fewer entries than it could when `fate` selects few.
+         */
+        get: operations["getJobLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of the fires of all jobs, by job and day, with the discrepancies
+         * @description A page ends after some jobs, some discrepancies or some seconds, and may end within
+         *     a job: rows of one job and day on several pages are to be added. Jobs that have been
+         *     deleted are among them as long as their versions are kept.
+         */
+        get: operations["auditLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/preview": {
         parameters: {
             query?: never;
@@ -1765,6 +1813,101 @@ export interface components {
         CalendarList: {
             items: components["schemas"]["CalendarItem"][];
         };
+        /**
+         * @description What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+         *     ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
+         *     come to it yet; unjudged: nothing is known, and nothing follows from that;
+         *     discrepancy: it contradicts what Carillon promises.
+         * @enum {string}
+         */
+        Fate: "ran" | "caught_up" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
+        LedgerEntry: {
+            /** Format: date-time */
+            fire_time: string;
+            /**
+             * Format: date-time
+             * @description When it was to be dispatched: the fire time, moved by the schedule's spread
+             */
+            due: string;
+            /** @description Of the job */
+            version?: number;
+            fate: components["schemas"]["Fate"];
+            /** @description Why there was no run, why it was late or failed, what is wrong, or why that cannot be said */
+            reason?: string;
+            /** @description The run that the fire owes; of several fires with one fate there is one for the first only */
+            run_id: string;
+            status?: components["schemas"]["Status"];
+            /** @description The newest */
+            attempt?: number;
+            /** Format: date-time */
+            committed_at?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /** @description From due to committed_at */
+            late?: components["schemas"]["Duration"];
+        };
+        /** @description How many fires had which fate. What is 0 is absent. */
+        Tally: {
+            /** @description All of them */
+            fires: number;
+            ran?: number;
+            caught_up?: number;
+            pending?: number;
+            skipped?: number;
+            missed?: number;
+            undecided?: number;
+            unjudged?: number;
+            discrepancies?: number;
+            /** @description How many of those that ran or were caught up did not succeed */
+            failed?: number;
+        };
+        LedgerPage: {
+            items: components["schemas"]["LedgerEntry"][];
+            /** @description Of all fires that were looked at for the page, whatever their fate */
+            counts: components["schemas"]["Tally"];
+            /**
+             * Format: date-time
+             * @description The position of the job's shard: up to there fires are judged
+             */
+            decided_until: string;
+            /**
+             * Format: date-time
+             * @description Where the history begins; absent when it is empty
+             */
+            history_since?: string;
+            /**
+             * Format: date-time
+             * @description From when on the job's versions are kept
+             */
+            versions_since: string;
+            next?: string;
+        };
+        LedgerDay: {
+            job: string;
+            /**
+             * Format: date-time
+             * @description Its beginning, in UTC
+             */
+            day: string;
+            counts: components["schemas"]["Tally"];
+        };
+        Finding: {
+            job: string;
+        } & components["schemas"]["LedgerEntry"];
+        AuditedPage: {
+            items: components["schemas"]["LedgerDay"][];
+            /** @description Of the page */
+            total: components["schemas"]["Tally"];
+            discrepancies: components["schemas"]["Finding"][];
+            /**
+             * Format: date-time
+             * @description The position of the shard that is furthest behind
+             */
+            decided_until: string;
+            next?: string;
+        };
         /** @description One attempt of a run, one piece of such an attempt, or several fires with one fate. */
         Run: {
             run_id: string;
@@ -2205,6 +2348,13 @@ export type Calendar = components['schemas']['Calendar'];
 export type CalendarVersion = components['schemas']['CalendarVersion'];
 export type CalendarItem = components['schemas']['CalendarItem'];
 export type CalendarList = components['schemas']['CalendarList'];
+export type Fate = components['schemas']['Fate'];
+export type LedgerEntry = components['schemas']['LedgerEntry'];
+export type Tally = components['schemas']['Tally'];
+export type LedgerPage = components['schemas']['LedgerPage'];
+export type LedgerDay = components['schemas']['LedgerDay'];
+export type Finding = components['schemas']['Finding'];
+export type AuditedPage = components['schemas']['AuditedPage'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
@@ -3130,6 +3280,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getJobLedger: {
+        parameters: {
+            query?: {
+                /** @description Fire time, inclusive. Defaults to a day before to */
+                from?: string;
+                /** @description Fire time, exclusive; at most 92 days after from. Defaults to now */
+                to?: string;
+                /** @description Only fires with this fate */
+                fate?: components["schemas"]["Fate"][];
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the ledger */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    auditLedger: {
+        parameters: {
+            query?: {
+                /** @description Fire time, inclusive. Defaults to a day before to */
+                from?: string;
+                /** @description Fire time, exclusive; at most 92 days after from. Defaults to now */
+                to?: string;
+                /** @description Only jobs of this executor group */
+                group?: string;
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many jobs a page has */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditedPage"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/ledger"
+)
+
+func newAuditCommand() *cobra.Command {
+	var within rangeFlags
+	var group, by string
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Check for all jobs that every fire has its run or a reason",
+		Long: "Check for all jobs that every fire has its run, or a recorded reason why not. The exit code is 1 when there is a\n" +
+			"discrepancy. Fires that cannot be judged are counted as such: those too young to be decided, those older than the\n" +
+			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".",
+		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	within.add(cmd.Flags(), "24h")
+	cmd.Flags().StringVarP(&group, "group", "g", "", "only jobs of this executor `group`")
+	cmd.Flags().StringVar(&by, "by", string(byGroup), "a row for each group, job or day of a job")
+	complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		rows, err := parseRows(by)
+		if err != nil {
+			return usage(err)
+		}
+		from, to, err := within.read(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := api.Audited(cmd.Context(), client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)})
+		if err != nil {
+			return err
+		}
+		if err := r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudited(t, page, rows) }); err != nil {
+			return err
+		}
+		if page.Total.Discrepancies > 0 {
+			return &exit{code: exitError}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// rowsBy says what each row of an audit's table is about.
+type rowsBy string
+
+const (
+	byGroup rowsBy = "group"
+	byJob   rowsBy = "job"
+	byDay   rowsBy = "day"
+)
+
+func parseRows(s string) (rowsBy, error) {
+	switch by := rowsBy(s); by {
+	case byGroup, byJob, byDay:
+		return by, nil
+	}
+	return "", fmt.Errorf("--by %q must be group, job or day", s)
+}
+
+func drawAudited(t *table, page client.AuditedPage, by rowsBy) {
+	if len(page.Days) > 0 {
+		t.row(tallyHeads(string(by))...)
+	}
+	for i := 0; i < len(page.Days); {
+		key, sum := rowKey(&page.Days[i], by), ledger.Tally{}
+		for ; i < len(page.Days) && rowKey(&page.Days[i], by) == key; i++ {
+			sum.Merge(page.Days[i].Tally)
+		}
+		t.row(tallyRow(key, sum)...)
+	}
+	if len(page.Discrepancies) > 0 {
+		t.line("")
+		t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY")
+		for i := range page.Discrepancies {
+			f := &page.Discrepancies[i]
+			t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason)
+		}
+	}
+	if len(page.Days) > 0 {
+		t.line("")
+	}
+	t.line(saidOf(page.Total))
+	t.line("All shards are decided up to " + exactly(page.DecidedUntil) + ".")
+}
+
+// rowKey returns which row a day belongs to. Days come in the order of the keys.
+func rowKey(d *ledger.Day, by rowsBy) string {
+	switch by {
+	case byGroup:
+		return d.Job.Group()
+	case byDay:
+		return string(d.Job) + " " + d.Date.UTC().Format("2006-01-02")
+	case byJob:
+	}
+	return string(d.Job)
+}
+
+func tallyHeads(of string) []string {
+	head := map[string]string{string(byGroup): "GROUP", string(byJob): "JOB", string(byDay): "JOB AND DAY"}[of]
+	return []string{head, "FIRES", "RAN", "CAUGHT UP", "PENDING", "SKIPPED", "MISSED", "UNDECIDED", "UNJUDGED", "DISCREPANCIES"}
+}
+
+func tallyRow(key string, c ledger.Tally) []string {
+	row := []string{key}
+	for _, n := range []int{c.Fires, c.Ran, c.CaughtUp, c.Pending, c.Skipped, c.Missed, c.Undecided, c.Unjudged, c.Discrepancies} {
+		row = append(row, strconv.Itoa(n))
+	}
+	return row
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/ledger"
+)
+
+// rangeFlags say which part of the past a command is about.
+type rangeFlags struct {
+	since, from, to string
+}
+
+// add adds the flags, of which since has the given default.
+func (f *rangeFlags) add(flags *pflag.FlagSet, since string) {
+	flags.StringVar(&f.since, "since", since, "only fires of the last `duration`, such as 90m or 7d")
+	flags.StringVar(&f.from, "from", "", "only fires at or after this `instant`, in RFC 3339, instead of --since")
+	flags.StringVar(&f.to, "to", "", "only fires before this `instant`, in RFC 3339 (default now)")
+}
+
+// read returns the range. --since counts back from its end.
+func (f *rangeFlags) read(now time.Time) (from, to time.Time, err error) {
+	to = now.UTC().Truncate(time.Millisecond)
+	for _, bound := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--from", f.from, &from}, {"--to", f.to, &to}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.into, err = time.Parse(time.RFC3339, bound.text); err != nil {
+			return from, to, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+		}
+	}
+	if f.from == "" {
+		d, err := job.ParseDuration(f.since)
+		if err != nil || d <= 0 {
+			return from, to, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
+		}
+		from = to.Add(-d)
+	}
+	if !to.After(from) {
+		return from, to, errors.New("--to must be after --from")
+	}
+	return from, to, nil
+}
+
+func newLedgerCommand() *cobra.Command {
+	var within rangeFlags
+	var fates []string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "ledger JOB",
+		Short: "Show every fire that a job owed, and what became of it",
+		Long: "Show every fire that a job owed, oldest first, and what became of it. The fires are computed anew from the versions\n" +
+			"that the job had, and compared with the history; what does not agree is a discrepancy.",
+		Example: "  carillon ledger ops/backup --since 7d\n  carillon ledger ops/backup --fate skipped,missed,discrepancy\n" +
+			"  carillon ledger ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
+	within.add(cmd.Flags(), "24h")
+	cmd.Flags().StringSliceVar(&fates, "fate", nil, "only fires with this `fate`, or these")
+	cmd.Flags().IntVar(&limit, "limit", 200, "the most fires to show; 0 is all")
+	complete(cmd, "fate", words[string](ledger.Fates)...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		if limit < 0 {
+			return usage(errors.New("--limit must not be negative"))
+		}
+		from, to, err := within.read(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
+			From: &from, To: &to, Fate: client.OptionalList(words[ledger.Fate](fates)),
+		}, limit)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawLedger(t, page) })
+	}
+	return cmd
+}
+
+func drawLedger(t *table, page client.LedgerPage) {
+	if len(page.Items) > 0 {
+		t.row("FIRE TIME", "FATE", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
+	}
+	for i := range page.Items {
+		e := &page.Items[i]
+		t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), late(e), took(e.StartedAt, e.FinishedAt),
+			orDash(countOrNone(e.Version)), string(e.RunID), cell(e.Reason, 2*noteWidth))
+	}
+	if len(page.Items) > 0 {
+		t.line("")
+	}
+	t.line(saidOf(page.Counts))
+	if page.Next != "" {
+		t.line("There are more: --limit 0 shows all.")
+	}
+	t.line("Decided up to " + exactly(page.DecidedUntil) + ".")
+	if since := page.VersionsSince; !page.HistorySince.IsZero() {
+		if since.Before(page.HistorySince) {
+			since = page.HistorySince
+		}
+		t.line("Fires from " + exactly(since) + " on can be judged.")
+	}
+}
+
+// late writes how late a fire was dispatched.
+func late(e *ledger.Entry) string {
+	if e.CommittedAt.IsZero() {
+		return "-"
+	}
+	return took(e.CommittedAt.Add(-e.Late.Std()), e.CommittedAt)
+}
+
+// exactly writes an instant with its milliseconds, where it has some.
+func exactly(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
+
+// countOrNone writes a number, and nothing for 0.
+func countOrNone(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// saidOf tells a tally in a sentence.
+func saidOf(c ledger.Tally) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{c.Ran, "ran"},
+		{c.CaughtUp, "caught up"},
+		{c.Pending, "pending"},
+		{c.Skipped, "skipped"},
+		{c.Missed, "missed"},
+		{c.Undecided, "undecided"},
+		{c.Unjudged, "unjudged"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, strconv.Itoa(p.n)+" "+p.what)
+		}
+	}
+	said := countOf(c.Fires, "fire")
+	if len(parts) > 0 {
+		said += ": " + strings.Join(parts, ", ")
+	}
+	if c.Failed > 0 {
+		said += fmt.Sprintf(" (%d without success)", c.Failed)
+	}
+	switch c.Discrepancies {
+	case 0:
+		return said + ". No discrepancy."
+	case 1:
+		return said + ". 1 DISCREPANCY."
+	default:
+		return said + fmt.Sprintf(". %d DISCREPANCIES.", c.Discrepancies)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/ledger"
+)
+
+func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
+	entry := func(clock string, fate ledger.Fate, status job.Status, reason string) ledger.Entry {
+		e := ledger.Entry{FireTime: at(clock), Due: at(clock), Version: 3, Fate: fate, Status: status, Reason: reason, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
+		if status != "" {
+			e.Late = job.Duration(12 * time.Millisecond)
+			e.CommittedAt = e.Due.Add(e.Late.Std())
+		}
+		return e
+	}
+	bad := entry("03:20:00.000", ledger.Discrepancy, "", "nothing is known of it, though its shard has come up to 2026-03-01T04:00:00Z")
+	page := client.LedgerPage{
+		Items: []ledger.Entry{
+			entry("03:00:00.000", ledger.Ran, job.StatusSucceeded, ""),
+			entry("03:10:00.000", ledger.CaughtUp, job.StatusFailed, "noticed 9m late"),
+			bad,
+			entry("03:30:00.000", ledger.Undecided, "", "its shard has come up to 2026-03-01T03:25:00Z"),
+		},
+		DecidedUntil: at("03:25:00.000"), HistorySince: at("01:00:00.000"), VersionsSince: at("02:00:00.500"), Next: "1",
+	}
+	for i := range page.Items {
+		page.Counts.Add(&page.Items[i])
+	}
+	golden(t, "ledger", func(tab *table) { drawLedger(tab, page) })
+	golden(t, "ledger-empty", func(tab *table) { drawLedger(tab, client.LedgerPage{DecidedUntil: at("03:25:00.000")}) })
+
+	days := []ledger.Day{
+		{Job: "billing/report", Date: at("00:00:00.000"), Tally: page.Counts},
+		{Job: "billing/sums", Date: at("00:00:00.000"), Tally: ledger.Tally{Fires: 2, Ran: 2}},
+		{Job: "ops/backup", Date: at("00:00:00.000"), Tally: ledger.Tally{Fires: 1, Skipped: 1}},
+		{Job: "ops/backup", Date: at("00:00:00.000").AddDate(0, 0, 1), Tally: ledger.Tally{Fires: 1, Unjudged: 1}},
+	}
+	audited := client.AuditedPage{Days: days, DecidedUntil: at("03:25:00.000"), Discrepancies: []ledger.Finding{{Job: "billing/report", Entry: bad}}}
+	for _, d := range days {
+		audited.Total.Merge(d.Tally)
+	}
+	for _, by := range []rowsBy{byGroup, byJob, byDay} {
+		golden(t, "audit-by-"+string(by), func(tab *table) { drawAudited(tab, audited, by) })
+	}
+}
+
+func TestRangesOfThePastCountBackFromTheirEnd(t *testing.T) {
+	now := at("12:00:00.000")
+	f := rangeFlags{since: "90m"}
+	if from, to, err := f.read(now); err != nil || !from.Equal(at("10:30:00.000")) || !to.Equal(now) {
+		t.Error(from, to, err)
+	}
+	f.to = "2026-03-01T11:00:00Z"
+	if from, to, err := f.read(now); err != nil || !from.Equal(at("09:30:00.000")) || !to.Equal(at("11:00:00.000")) {
+		t.Error(from, to, err)
+	}
+	for _, wrong := range []rangeFlags{{since: "1x"}, {since: "-1h"}, {since: "1h", from: "noon"}, {from: "2026-03-02T00:00:00Z"}} {
+		if _, _, err := wrong.read(now); err == nil {
+			t.Errorf("%+v is taken", wrong)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// Bounds of an audit.
+const (
+	maxListed = 1000    // discrepancies on one page; beyond, the page ends
+	maxJudged = 200_000 // fires looked at for one page
+	MaxJobs   = 500     // on one page
+)
+
+// Request says what to audit: the fires in [From, To) of jobs, those deleted included.
+type Request struct {
+	From, To time.Time
+	Group    string            // executor group; empty is all
+	Visible  func(string) bool // which groups; nil is all
+	Cursor   string            // where the page before ended
+	Limit    int               // jobs on a page; defaults to MaxJobs
+	// Within ends a page early, after so long. Defaults to 10 s.
+	Within time.Duration
+}
+
+// Validate returns an *InvalidError that names the field that is wrong.
+func (r *Request) Validate() error {
+	if r.Limit < 0 || r.Limit > MaxJobs {
+		return &job.InvalidError{Field: "limit", Reason: fmt.Sprintf("must be from 1 to %d", MaxJobs)}
+	}
+	if r.Group != "" {
+		if err := job.CheckSlug("group", r.Group); err != nil {
+			return err
+		}
+	}
+	return checkRange(r.From, r.To)
+}
+
+// Day is what became of a job's fires within a day in UTC.
+type Day struct {
+	Job   job.Name  `json:"job"`
+	Date  time.Time `json:"day"` // its beginning
+	Tally `json:"counts"`
+}
+
+// Finding is a discrepancy of a job.
+type Finding struct {
+	Job job.Name `json:"job"`
+	Entry
+}
+
+// Page is a part of an audit. Jobs are in the order of their names.
+type Page struct {
+	Days          []Day     `json:"items"`
+	Total         Tally     `json:"total"` // of the page
+	Discrepancies []Finding `json:"discrepancies"`
+	// DecidedUntil is the position of the shard that is furthest behind.
+	DecidedUntil time.Time `json:"decided_until"`
+	Next         string    `json:"next,omitempty"`
+}
+
+// Audit judges a page of jobs. A page ends where a job does, or within one that has
+// many fires. Errors: job.ErrInvalid, job.ErrUnavailable.
+func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if r.Limit == 0 {
+		r.Limit = MaxJobs
+	}
+	if r.Within == 0 {
+		r.Within = pageWithin
+	}
+	at, err := parseCursor(r.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	p, err := l.look(ctx, -1)
+	if err != nil {
+		return nil, err
+	}
+	names, err := l.names(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := slices.BinarySearch(names, at.name)
+	a := &auditing{Page: Page{Days: []Day{}, Discrepancies: []Finding{}, DecidedUntil: p.behind()}, ends: begun.Add(r.Within)}
+	for i, name := range names[first:] {
+		from := r.From
+		if name == at.name && at.from.After(from) {
+			from = at.from
+		}
+		if i == r.Limit || a.full() {
+			a.Next = cursor{name, from}.String()
+			break
+		}
+		if err := l.auditJob(ctx, p, a, name, from, r.To); err != nil {
+			return nil, err
+		}
+		if a.Next != "" {
+			break
+		}
+	}
+	return &a.Page, nil
+}
+
+// auditing is a page that is being made.
+type auditing struct {
+	Page
+	ends time.Time
+}
+
+// full reports whether there is enough on the page.
+func (a *auditing) full() bool {
+	return a.Total.Fires >= maxJudged || len(a.Discrepancies) >= maxListed || time.Now().After(a.ends)
+}
+
+func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name job.Name, from, to time.Time) error {
+	v, err := l.evidence(ctx, p, name)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil // no version of it is kept any more
+	}
+	if err != nil {
+		return err
+	}
+	seen := 0
+	_, err = v.Judge(ctx, from, to, func(e *Entry) bool {
+		if seen++; seen%looked == 0 && a.full() {
+			a.Next = cursor{name, e.FireTime}.String()
+			return false
+		}
+		a.add(name, e)
+		return true
+	})
+	return err
+}
+
+func (a *auditing) add(name job.Name, e *Entry) {
+	day := e.FireTime.Truncate(24 * time.Hour)
+	if n := len(a.Days); n == 0 || a.Days[n-1].Job != name || !a.Days[n-1].Date.Equal(day) {
+		a.Days = append(a.Days, Day{Job: name, Date: day})
+	}
+	a.Days[len(a.Days)-1].Add(e)
+	a.Total.Add(e)
+	if e.Fate == Discrepancy {
+		a.Discrepancies = append(a.Discrepancies, Finding{name, *e})
+	}
+}
+
+// names returns the jobs that are asked for, in order.
+func (l *Ledger) names(ctx context.Context, r Request) ([]job.Name, error) {
+	names, err := l.conn.JobNames(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	if r.Visible != nil {
+		names = slices.DeleteFunc(names, func(n job.Name) bool { return !r.Visible(n.Group()) })
+	}
+	return names, nil
+}
+
+// behind returns the position of the shard that is furthest behind.
+func (p *position) behind() time.Time {
+	var least time.Time
+	for _, c := range p.cursors {
+		if least.IsZero() || c.Done.Before(least) {
+			least = c.Done
+		}
+	}
+	return least
+}
+
+// cursor is where a page begins: with a job, at an instant within the range.
+type cursor struct {
+	name job.Name
+	from time.Time
+}
+
+func (c cursor) String() string {
+	return string(c.name) + "@" + strconv.FormatInt(c.from.UnixMilli(), 10)
+}
+
+func parseCursor(s string) (cursor, error) {
+	if s == "" {
+		return cursor{}, nil
+	}
+	name, at, _ := strings.Cut(s, "@")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	if _, bad := job.ParseName(name); bad != nil || err != nil {
+		return cursor{}, badCursor
+	}
+	return cursor{job.Name(name), instant(ms)}, nil
+}

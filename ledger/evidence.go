@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// Evidence is all that a job's fires are judged by.
+type Evidence struct {
+	Job job.Name
+	// Cursor is the position of the job's shard. It was read first, then the history was
+	// looked at for Since and Ingested, then Versions were read.
+	Cursor *bus.Cursor
+	// Versions are those that are kept, oldest first.
+	Versions []*bus.JobEntry
+	Store    logstore.Store
+	// Since is where the history begins; zero: it is empty. Ingested says that it has all
+	// records that were stored when Cursor was read.
+	Since    time.Time
+	Ingested bool
+}
+
+// Judge calls yield for each entry of the job with a fire time in [from, to), oldest
+// first, until yield returns false; then so does Judge. The error is
+// job.ErrUnavailable when the history cannot be read.
+func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+	j := &judge{book: v.book()}
+	after, upto := from.UnixMilli()-1, to.UnixMilli()-1
+	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
+		return false, err
+	}
+	if err := v.readCover(ctx, j, after); err != nil {
+		return false, err
+	}
+	for after < upto {
+		fires, all := j.fires(after, upto)
+		rows, err := v.rows(ctx, instant(after+1), instant(all+1))
+		if err != nil {
+			return false, err
+		}
+		if !j.window(fires, rows, yield) {
+			return false, nil
+		}
+		after = all
+	}
+	return v.listen(ctx, j, from, to, yield)
+}
+
+// book returns when the job had to fire, as far as that follows from its versions and
+// the cursor.
+func (v Evidence) book() *book {
+	var planner job.Planner // of its own: it keeps every schedule that it has seen
+	b := newBook(&planner, v.Job, v.Versions)
+	b.decided = v.Cursor.DoneFor(v.Job).UnixMilli()
+	b.known = math.MaxUint64
+	if v.Cursor.JobsSeq != nil {
+		b.known = *v.Cursor.JobsSeq
+	}
+	b.ingested, b.since = v.Ingested, math.MaxInt64
+	if !v.Since.IsZero() {
+		b.since = v.Since.UnixMilli()
+	}
+	for _, begin := range v.Cursor.Begins {
+		if i := b.index(begin.Version); i >= 0 && begin.Job == v.Job {
+			b.beginAfter(i, begin.After.UnixMilli())
+		}
+	}
+	return b
+}
+
+// causes are those of the runs that a schedule asks for.
+var causes = []job.Cause{job.CauseSchedule, job.CauseMisfire}
+
+// rows returns what the history has of the schedule's fires in [from, to), oldest first.
+func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]logstore.Run, error) {
+	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: causes, From: from, To: to, Limit: logstore.MaxRuns}
+	var rows []logstore.Run
+	for {
+		page, err := v.Store.Runs(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read the history of job %s: %w", job.ErrUnavailable, v.Job, err)
+		}
+		rows = append(rows, page.Runs...)
+		if page.Next == "" {
+			slices.Reverse(rows)
+			return rows, nil
+		}
+		filter.Cursor = page.Next
+	}
+}
+
+// newest returns the newest of the schedule's fires that match, or nil.
+func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*logstore.Run, error) {
+	filter.Jobs, filter.Causes, filter.Limit = []job.Name{v.Job}, causes, 1
+	page, err := v.Store.Runs(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the history of job %s: %w", job.ErrUnavailable, v.Job, err)
+	}
+	if len(page.Runs) == 0 {
+		return nil, nil
+	}
+	return &page.Runs[0], nil
+}
+
+// edgeReach is how late an edit may have been heard of for its edge to be looked at.
+const edgeReach = 24 * time.Hour
+
+// readEdges lets versions that were heard of late begin where they did: after the last
+// fire of the version before that was decided.
+func (v Evidence) readEdges(ctx context.Context, b *book, after, upto int64) error {
+	for i := 1; i < len(b.plans); i++ {
+		edge := b.plans[i].From
+		if edge > upto || edge+edgeReach.Milliseconds() < after {
+			continue
+		}
+		last, err := v.newest(ctx, logstore.RunFilter{Version: int(b.plans[i-1].Version), From: instant(edge + 1)})
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			b.beginAfter(i, max(last.FireTime.UnixMilli(), last.Until.UnixMilli()))
+		}
+	}
+	return nil
+}
+
+// readCover finds the row for several fires that began before the range and reaches
+// into it. Such rows do not overlap, so it is the newest before.
+func (v Evidence) readCover(ctx context.Context, j *judge, after int64) error {
+	last, err := v.newest(ctx, logstore.RunFilter{To: instant(after + 1), Statuses: []job.Status{job.StatusSkipped, job.StatusMissed}})
+	if err == nil && last != nil {
+		j.take(last)
+	}
+	return err
+}
+
+// listen notices that a fixed-delay job has fallen silent, if its next fire would have
+// come within the range.
+func (v Evidence) listen(ctx context.Context, j *judge, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+	if n := len(j.plans); n == 0 || j.plans[n-1].Kind != job.KindFixedDelay {
+		return true, nil
+	}
+	last, err := v.newest(ctx, logstore.RunFilter{})
+	if err != nil {
+		return false, err
+	}
+	if e := j.silence(last); e != nil && !e.FireTime.Before(from) && e.FireTime.Before(to) {
+		return yield(e), nil
+	}
+	return true, nil
+}

@@ -1,0 +1,209 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// judge lays the history beside the book of a job. Windows come in order of time.
+type judge struct {
+	*book
+	cover *logstore.Run // several fires with one fate, the newest that has come
+}
+
+// window yields an entry for each fire and for each row that belongs to none, oldest
+// first. rows are those of the schedule's runs with fire times in the window, oldest
+// first.
+func (j *judge) window(fires []expected, rows []logstore.Run, yield func(*Entry) bool) bool {
+	for len(fires) > 0 || len(rows) > 0 {
+		if len(fires) == 0 || len(rows) > 0 && rows[0].FireTime.UnixMilli() < fires[0].At {
+			if !yield(j.unexpected(&rows[0])) {
+				return false
+			}
+			j.take(&rows[0])
+			rows = rows[1:]
+			continue
+		}
+		f := fires[0]
+		fires = fires[1:]
+		n := 0
+		for n < len(rows) && rows[n].FireTime.UnixMilli() == f.At {
+			n++
+		}
+		if !j.fire(f, rows[:n], yield) {
+			return false
+		}
+		rows = rows[n:]
+	}
+	return true
+}
+
+// fire yields the entry of a fire for which there are these rows, and one for each row
+// too many.
+func (j *judge) fire(f expected, rows []logstore.Run, yield func(*Entry) bool) bool {
+	owed := job.FireRunID(j.name, f.At, job.CauseSchedule)
+	i := slices.IndexFunc(rows, func(r logstore.Run) bool { return r.RunID == owed })
+	if i < 0 {
+		if !yield(j.without(f)) {
+			return false
+		}
+	} else {
+		if !yield(j.compare(f, &rows[i])) {
+			return false
+		}
+		j.take(&rows[i])
+	}
+	for k := range rows {
+		if k == i {
+			continue
+		}
+		e := j.entry(f)
+		e.tell(&rows[k])
+		e.RunID = rows[k].RunID
+		e.contradict("it is a second run for the fire of run %s", owed)
+		if !yield(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// take notes a row that speaks for later fires too.
+func (j *judge) take(r *logstore.Run) {
+	if r.Count > 1 {
+		j.cover = r
+	}
+}
+
+// covered reports whether the row that speaks for several fires speaks for this one.
+func (j *judge) covered(at int64) bool {
+	return j.cover != nil && j.cover.FireTime.UnixMilli() <= at && at <= j.cover.Until.UnixMilli()
+}
+
+// entry returns what is known of a fire before the history is asked.
+func (j *judge) entry(f expected) *Entry {
+	return &Entry{
+		FireTime: instant(f.At), Due: instant(f.Due), Version: int(j.plans[f.plan].Version),
+		RunID: job.FireRunID(j.name, f.At, job.CauseSchedule),
+	}
+}
+
+// tell says what a row says of the entry's fire.
+func (e *Entry) tell(r *logstore.Run) {
+	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, r.Reason
+	e.CommittedAt, e.StartedAt, e.FinishedAt = r.CommittedAt, r.StartedAt, r.FinishedAt
+	if !r.CommittedAt.IsZero() {
+		e.Late = job.Duration(max(r.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
+	}
+	switch {
+	case e.Status == job.StatusSkipped:
+		e.Fate = Skipped
+	case e.Status == job.StatusMissed:
+		e.Fate = Missed
+	case !e.Status.Final():
+		e.Fate = Pending
+	case r.Cause == job.CauseMisfire:
+		e.Fate = CaughtUp
+	default:
+		e.Fate = Ran
+	}
+	if e.Reason == "" {
+		e.Reason = r.Message
+	}
+}
+
+// compare returns the entry of a fire that has a row of its own.
+func (j *judge) compare(f expected, r *logstore.Run) *Entry {
+	e := j.entry(f)
+	e.tell(r)
+	if j.covered(f.At) && j.cover.RunID != r.RunID {
+		e.contradict("it has two fates: beside this it is one of %d fires recorded as %s, of which %s is the first", j.cover.Count, j.cover.Status, j.cover.RunID)
+	}
+	return e
+}
+
+func (e *Entry) contradict(format string, args ...any) {
+	e.Fate, e.Reason = Discrepancy, fmt.Sprintf(format, args...)
+}
+
+// without returns the entry of a fire that has no row of its own.
+func (j *judge) without(f expected) *Entry {
+	e := j.entry(f)
+	if j.covered(f.At) {
+		e.tell(j.cover)
+		return e
+	}
+	p := &j.plans[f.plan]
+	edge := f.plan > 0 && j.plans[f.plan-1].Kind == job.KindFixedDelay && f.At <= p.From+EdgeTolerance.Milliseconds()
+	switch {
+	case f.Due > j.decided:
+		e.Fate, e.Reason = Undecided, "its shard has come up to "+instant(j.decided).Format(time.RFC3339Nano)
+	case j.revs[f.plan] > j.known:
+		e.Fate, e.Reason = Undecided, fmt.Sprintf("its shard has not heard of version %d yet", p.Version)
+	case f.At < j.since:
+		e.Fate, e.Reason = Unjudged, "it is older than the history"
+	case !j.ingested:
+		e.Fate, e.Reason = Unjudged, "there are records that are not in the history yet"
+	case edge:
+		e.Fate, e.Reason = Unjudged, "it may have been heard of when the edit of a fixed delay had passed"
+	default:
+		e.contradict("nothing is known of it, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+	}
+	return e
+}
+
+// unexpected returns the entry of a row at an instant at which no plan had a fire.
+func (j *judge) unexpected(r *logstore.Run) *Entry {
+	at := r.FireTime.UnixMilli()
+	e := &Entry{FireTime: r.FireTime, Due: r.FireTime, RunID: r.RunID}
+	e.tell(r)
+	if len(j.plans) == 0 || at <= j.plans[0].From || r.Version > int(j.plans[len(j.plans)-1].Version) {
+		return e // by a version that is not kept any more, or is newer than what was read
+	}
+	if i := j.index(r.Version); i >= 0 && j.plans[i].Kind == job.KindFixedDelay {
+		e.Due = instant(at + j.plans[i].Offset)
+		if e.Late = 0; !r.CommittedAt.IsZero() {
+			e.Late = job.Duration(max(r.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
+		}
+		return e
+	}
+	e.contradict("no version of the job fires at that instant")
+	return e
+}
+
+// silence returns the entry for a fixed-delay job whose next fire has not come, or nil.
+// last is its newest row; nil when there is none.
+func (j *judge) silence(last *logstore.Run) *Entry {
+	i := len(j.plans) - 1
+	if i < 0 || j.plans[i].Kind != job.KindFixedDelay || j.plans[i].Deleted || j.revs[i] > j.known || !j.ingested {
+		return nil
+	}
+	p := &j.plans[i]
+	since := p.From
+	if last != nil {
+		switch status := last.RunStatus(); {
+		case !status.Final():
+			return nil
+		case status.Executed():
+			since = last.FinishedAt.UnixMilli()
+		default: // no run: it waits from the fire, or from when that was noticed
+			since = max(last.CommittedAt.UnixMilli(), last.FireTime.UnixMilli())
+			if !last.Until.IsZero() {
+				since = max(since, last.Until.UnixMilli())
+			}
+		}
+	}
+	fire, more := p.DelayFire(max(since, p.From))
+	if !more || fire.Due+DelayTolerance.Milliseconds() > j.decided || fire.At < j.since {
+		return nil
+	}
+	e := j.entry(expected{fire, i})
+	e.contradict("the job has not fired since, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+	return e
+}
+
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

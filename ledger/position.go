@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// position is how far things can be judged: it was read before anything else.
+type position struct {
+	cursors  map[int]*bus.Cursor
+	since    time.Time // where the history begins; zero: it is empty
+	ingested bool      // the history has all that was recorded before the cursors were read
+}
+
+// How long to wait for ingest to write what was recorded before, and how long between
+// two looks.
+const (
+	ingestWait = 3 * time.Second
+	ingestLook = 50 * time.Millisecond
+)
+
+// look returns the position of one shard, or of all of them when shard is negative.
+func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
+	p := &position{cursors: map[int]*bus.Cursor{}}
+	for n := range l.conn.Cluster().Shards {
+		if shard >= 0 && n != shard {
+			continue
+		}
+		c, err := l.cursor(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		p.cursors[n] = c
+	}
+	var err error
+	if p.ingested, err = l.ingested(ctx, shard); err != nil {
+		return nil, err
+	}
+	stats, err := l.store.Stats(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the history's beginning: %w", job.ErrUnavailable, err)
+	}
+	p.since = stats.OldestRun
+	return p, nil
+}
+
+// cursor returns the position of a shard. One that nobody has owned yet is where the
+// cluster was made.
+func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
+	m, err := l.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(shard))
+	if errors.Is(err, bus.ErrNoMessage) {
+		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt, JobsSeq: new(uint64)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := bus.DecodeCursor(m.Header, m.Data)
+	if err != nil {
+		return nil, fmt.Errorf("cursor of shard %d: %w", shard, err)
+	}
+	return c, nil
+}
+
+// ingested reports whether the history has all records of the shard (of all, when it
+// is negative) that are stored by now: ingest removes a record once it has written it.
+// It waits for that, but not long.
+func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
+	last, err := l.conn.LastSeq(ctx, bus.StreamTrig)
+	if err != nil {
+		return false, err
+	}
+	subject := bus.SubjectRecords
+	if shard >= 0 {
+		subject = bus.SubjectRecord(shard)
+	}
+	look := time.NewTicker(ingestLook)
+	defer look.Stop()
+	for begun := time.Now(); ; {
+		first, err := l.conn.First(ctx, bus.StreamTrig, subject)
+		switch {
+		case errors.Is(err, bus.ErrNoMessage):
+			return true, nil
+		case err != nil:
+			return false, err
+		case first.Seq > last:
+			return true, nil
+		case time.Since(begun) > ingestWait:
+			return false, nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package webapi
+
+import (
+	"context"
+	"time"
+
+	"carillon/ledger"
+)
+
+// ledgerRange is how much of the past a ledger shows when nobody says.
+const ledgerRange = 24 * time.Hour
+
+// rangeBehind returns the range of the past that parameters name.
+func rangeBehind(from, to time.Time) (time.Time, time.Time) {
+	if to.IsZero() {
+		to = time.Now()
+	}
+	if from.IsZero() {
+		from = to.Add(-ledgerRange)
+	}
+	return from.UTC(), to.UTC()
+}
+
+// GetJobLedger answers GET /jobs/{group}/{name}/ledger.
+func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	from, to := rangeBehind(r.Params.From, r.Params.To)
+	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
+		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: orDefault(r.Params.Limit, ledger.DefaultLimit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return GetJobLedger200JSONResponse(*page), nil
+}
+
+// AuditLedger answers GET /ledger.
+func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
+	from, to := rangeBehind(r.Params.From, r.Params.To)
+	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
+	if visible := seen(ctx); visible != nil {
+		request.Visible = func(group string) bool { return visible[group] }
+	}
+	page, err := h.ledger.Audit(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return AuditLedger200JSONResponse(*page), nil
+}
