@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"carillon/job"
 	"carillon/logstore"
@@ -20,23 +19,18 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	if piece != logstore.Whole {
-		return nil, fmt.Errorf("%w: piece %d of run %s", job.ErrNotFound, piece.Index(), id)
-	}
-	runs, events, err := s.run(ctx, id)
+	p := placeOf(id, piece)
+	rows, err := s.attempts(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
-	var all []logstore.Change
-	for i := range events {
-		c := events[i].Change
-		if c.Kind == logstore.KindRecorded { // by a shard, which has no instance
-			c.Instance, c.Delivery = "", 0
-		}
-		all = append(all, c)
+	all, err := s.readEvents(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
-	for i := range runs {
-		all = append(all, derive(&runs[i], all)...)
+	kept := all
+	for i := range rows {
+		all = append(all, rows[i].changes(kept)...)
 	}
 	slices.SortStableFunc(all, func(a, b logstore.Change) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
@@ -44,31 +38,35 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 	return all, nil
 }
 
-// derive returns the points of r's timeline that follow from r, without those that
-// there are.
-func derive(r *logstore.Run, known []logstore.Change) []logstore.Change {
+// changes returns the points of the timeline that follow from r, without those that
+// are kept.
+func (r *row) changes(kept []logstore.Change) []logstore.Change {
 	var derived []logstore.Change
-	add := func(at time.Time, c logstore.Change) {
-		if !at.IsZero() {
-			c.RunID, c.Job, c.Attempt, c.At = r.RunID, r.Job, r.Attempt, at
+	add := func(at int64, c logstore.Change) {
+		if at != 0 {
+			c.RunID, c.Job, c.Attempt, c.Piece, c.At = unpackID(r.id), r.job, int(r.attempt), pieceOf(r.index), instantAt(at)
 			derived = append(derived, c)
 		}
 	}
-	has := func(kind logstore.Kind, match func(*logstore.Change) bool) bool {
-		return slices.ContainsFunc(known, func(c logstore.Change) bool { return c.Kind == kind && c.Attempt == r.Attempt && match(&c) })
-	}
-	if !has(logstore.KindRecorded, func(c *logstore.Change) bool { return c.Status != job.StatusQueued }) {
-		recorded, detail := job.StatusPending, ""
-		if r.Status == job.StatusSkipped || r.Status == job.StatusMissed {
-			recorded, detail = r.Status, r.Reason
+	if r.ruled == 0 || r.committedAt < r.ruledAt {
+		pending := logstore.Change{Kind: logstore.KindRecorded, Status: job.StatusPending}
+		if r.reasonOf == statusCodes[job.StatusPending] {
+			pending.Detail = r.reason
 		}
-		add(r.CommittedAt, logstore.Change{Kind: logstore.KindRecorded, Status: recorded, Detail: detail})
+		add(r.committedAt, pending)
 	}
-	if !has(logstore.KindStarted, func(c *logstore.Change) bool { return c.Delivery == r.Delivery }) {
-		add(r.StartedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: r.Instance, Delivery: r.Delivery})
+	add(r.ruledAt, logstore.Change{Kind: logstore.KindRecorded, Status: statusOf[r.ruled], Detail: r.endReason})
+	if !slices.ContainsFunc(kept, func(c logstore.Change) bool {
+		return c.Kind == logstore.KindStarted && c.Attempt == int(r.attempt) && c.Delivery == int(r.delivery)
+	}) {
+		add(r.startedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: r.instance, Delivery: int(r.delivery)})
 	}
-	if r.Status.Executed() {
-		add(r.FinishedAt, logstore.Change{Kind: logstore.KindFinished, Status: r.Status, Instance: r.Instance, Delivery: r.Delivery, Detail: r.Message})
+	if r.reported != 0 {
+		end := logstore.Change{Kind: logstore.KindFinished, Status: statusOf[r.reported], Instance: r.instance, Delivery: int(r.delivery), Detail: r.message}
+		if r.ruled != 0 && r.ruled != r.reported {
+			end.Kind = logstore.KindLate
+		}
+		add(r.reportedAt, end)
 	}
 	return derived
 }

@@ -35,7 +35,18 @@ var kindCodes = map[logstore.Kind]int8{
 	logstore.KindHeld: 6,
 }
 
-func isFinal(s job.Status) bool { return statusCodes[s] >= firstFinal }
+var (
+	statusOf = inverse(statusCodes)
+	causeOf  = inverse(causeCodes)
+)
+
+func inverse[K comparable](codes map[K]int8) map[int8]K {
+	words := make(map[int8]K, len(codes))
+	for word, code := range codes {
+		words[code] = word
+	}
+	return words
+}
 
 // enum returns the members of an Enum8, in the order of their numbers.
 func enum[W ~string](codes map[W]int8) string {
@@ -69,6 +80,20 @@ func instant(t time.Time) time.Time {
 	return t.UTC()
 }
 
+// instantAt reads what millis made.
+func instantAt(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// noRun is the id that stands for none.
+var noRun uuid.UUID
+
+// pieceOf returns the piece with an index, of which -1 is the whole.
+func pieceOf(index int32) logstore.Piece { return logstore.PieceAt(int(index)) }
+
 // packID expects an id that was validated.
 func packID(id job.RunID) uuid.UUID {
 	u, _ := uuid.Parse(string(id))
@@ -79,4 +104,8 @@ func unpackID(u uuid.UUID) job.RunID { return job.RunID(u.String()) }
 
 func toUint32(n int) uint32 {
 	return uint32(min(max(n, 0), math.MaxUint32))
+}
+
+func toInt32(n int) int32 {
+	return int32(min(max(n, math.MinInt32), math.MaxInt32))
 }

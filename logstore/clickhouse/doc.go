@@ -3,30 +3,26 @@
 //
 // # Tables
 //
-//	runs        one row for each attempt, written when it has ended
-//	run_events  what is said about it before that, and ends that came too late
-//	run_open    which attempts may be under way; a view of run_events fills it
+//	runs        attempts of runs and their pieces, in rows that cancel out
+//	run_events  what a row of runs cannot tell of its timeline
 //	run_logs    lines of logs, a part for each day and class of retention
 //
-// So history is read without FINAL, and what is under way from a table that stays
-// small. A page of runs is merged from both, and completed with the events of the
-// runs on it.
+// A row of runs is never changed. When an attempt changes, a row with sign -1 takes back
+// the one that was, column by column the same, and another holds what is now. So a sum
+// over sign is exact at any moment, for any filter, and no query needs FINAL: one that a
+// filter lets in, it lets in with the one that cancels it. Merges drop the pairs. A page
+// asks for some rows more than it shows, and again if too many cancelled out.
 //
 // # Writing
 //
-// A write inserts columnar blocks under a token that names the batch, so ClickHouse
-// leaves out a block that it has: a caller that does not know what became of a write
-// repeats it under its token. What repeats under another token is found by looking
-// for the ends that are there before others are written. That needs one writer at a
-// time, which ingest's lease sees to. Lines are not looked for: of two with one
-// number the first written is shown, and the other goes when parts are merged.
-//
-// # What it does not do yet
-//
-// It keeps the first end of an attempt, be it an event's or a record's, and does not
-// know Retrying, parents and pieces: lists have a row for each attempt, and updates
-// of pieces are not kept, though their lines are. logstoretest.RunAttempts says what
-// is to be done.
+// A write looks for the rows of its runs, merges the updates into them, and inserts the
+// changes as one columnar block, under a token that names the batch. A caller that does
+// not know what became of a write repeats it under its token; what is to be written is
+// then worked out from the rows of other batches, so it is the same block again, of which
+// ClickHouse takes the parts that it lacks. What repeats under another token changes
+// nothing, so it writes nothing. All that needs one writer at a time, which ingest's
+// lease sees to. Lines are not looked for: of two with one number the first written is
+// shown, and the other goes when parts are merged.
 //
 // # Schema
 //

@@ -37,7 +37,7 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 	n, precedence := len(lines), s.nextPrecedence()
 	group, name, ids, attempts := make([]string, n), make([]string, n), make([]uuid.UUID, n), make([]uint32, n)
 	seq, fire, at := make([]uint64, n), make([]int64, n), make([]int64, n)
-	pieces := make([]uint32, n)
+	indexes := make([]int32, n)
 	level, output, text := make([]string, n), make([]string, n), make([]string, n)
 	days, precedences := make([]uint16, n), make([]int64, n)
 	for i := range lines {
@@ -48,7 +48,7 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 			ids[i], fire[i] = packID(l.RunID), fireMillis(l.RunID)
 		}
 		group[i], name[i], attempts[i] = l.Job.Group(), string(l.Job), toUint32(l.Attempt)
-		pieces[i] = toUint32(int(l.Piece))
+		indexes[i] = toInt32(l.Piece.Index())
 		seq[i], at[i] = uint64(l.Seq), millis(l.At) //nolint:gosec // is 1 or more
 		level[i], output[i], text[i] = l.Level, l.Output, l.Text
 		// Of lines with one number, the first in the batch stays.
@@ -58,7 +58,7 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 		{"group", group},
 		{"job", name},
 		{"run_id", ids},
-		{"broadcast_index", pieces},
+		{"broadcast_index", indexes},
 		{"attempt", attempts},
 		{"seq", seq},
 		{"fire_time", fire},
@@ -82,7 +82,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 	c := &conditions{}
 	c.add("toYYYYMMDD(fire_time) = toYYYYMMDD(fromUnixTimestamp64Milli(?, 'UTC'))", fireMillis(filter.RunID)) // names the parts
 	c.add("run_id = ?", packID(filter.RunID))
-	c.add("broadcast_index = ?", toUint32(int(filter.Piece)))
+	c.add("broadcast_index = ?", toInt32(filter.Piece.Index()))
 	c.add("attempt = ?", toUint32(filter.Attempt))
 	c.add("seq >= ?", uint64(filter.FromSeq))                      //nolint:gosec // is not negative
 	c.add("seq <= ?", cmp.Or(uint64(filter.ToSeq), math.MaxInt64)) //nolint:gosec // is not negative

@@ -1,12 +1,9 @@
 package clickhouse
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"carillon/job"
 	"carillon/logstore"
 )
 
@@ -32,8 +29,8 @@ func (c *conditions) clause(word string) string {
 	return " " + word + " " + strings.Join(c.parts, " AND ")
 }
 
-// where is what runs and run_open can tell of each row: f without its statuses and
-// its instance. It expects a filter that was validated.
+// where is what rows of runs and of run_logs have in common, and cause and version. It
+// expects a filter that was validated.
 func where(f *logstore.RunFilter) (*conditions, error) {
 	c := &conditions{}
 	if !f.From.IsZero() {
@@ -90,56 +87,34 @@ func ceilMillis(t time.Time) int64 {
 	return ms
 }
 
-// ofEnds selects from runs.
-func ofEnds(f *logstore.RunFilter) (*conditions, error) {
+// ofRuns selects attempts as a whole from runs.
+func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	c, err := where(f)
 	if err != nil {
 		return nil, err
 	}
+	c.add("broadcast_index = -1")
 	if len(f.Statuses) > 0 {
-		c.add("status IN (" + list(f.Statuses) + ")")
+		c.add(statusColumn(f) + " IN (" + list(f.Statuses) + ")")
+	} else if !f.AllAttempts {
+		c.add("run_status != ''")
 	}
 	if f.Instance != "" {
 		c.add("instance = ?", f.Instance)
 	}
+	if f.MinAttempt > 1 {
+		c.add("attempt >= ?", toUint32(f.MinAttempt))
+	}
+	if f.Parent != "" {
+		c.add("parent_run_id = ?", packID(f.Parent))
+	}
 	return c, nil
 }
 
-// openKeys returns the query for the attempts under way that f selects, with their
-// statuses. Rows of run_open that were left behind are told by their ends.
-func openKeys(f *logstore.RunFilter) (string, []any, error) {
-	c, err := where(f)
-	if err != nil {
-		return "", nil, err
+// statusColumn is what f takes for a run's status.
+func statusColumn(f *logstore.RunFilter) string {
+	if f.AllAttempts {
+		return "status"
 	}
-	having := &conditions{}
-	having.add(fmt.Sprintf("toInt8(max(o.status)) < %d", firstFinal))
-	if len(f.Statuses) > 0 {
-		having.add("max(o.status) IN (" + list(withoutFinal(f.Statuses)) + ")")
-	}
-	if f.Instance != "" {
-		having.add("max(o.instance).2 = ?", f.Instance)
-	}
-	table := "run_open AS o" + c.clause("WHERE")
-	open := "SELECT fire_time, run_id, broadcast_index, attempt, any(o.job) AS name, max(o.status) AS state FROM " + table +
-		" GROUP BY fire_time, run_id, broadcast_index, attempt" + having.clause("HAVING")
-	return "SELECT fire_time, run_id, broadcast_index, attempt, name AS job, state AS status FROM (" + open + ") WHERE (run_id, broadcast_index, attempt) NOT IN " +
-		"(SELECT run_id, broadcast_index, attempt FROM runs WHERE fire_time IN (SELECT fire_time FROM " + table + "))", slices.Concat(c.args, having.args, c.args), nil
-}
-
-func withoutFinal(statuses []job.Status) []job.Status {
-	var open []job.Status
-	for _, s := range statuses {
-		if !isFinal(s) {
-			open = append(open, s)
-		}
-	}
-	return open
-}
-
-// asks says whether the statuses of a filter include some that are final, and some
-// that are not.
-func asks(statuses []job.Status) (ended, open bool) {
-	n := len(withoutFinal(statuses))
-	return len(statuses) == 0 || n < len(statuses), len(statuses) == 0 || n > 0
+	return "run_status"
 }

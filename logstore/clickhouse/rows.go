@@ -1,220 +1,162 @@
 package clickhouse
 
 import (
-	"slices"
-	"time"
+	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
+	"carillon/job"
 	"carillon/logstore"
 )
 
-// key is an attempt. Its first part orders it in time.
-type key struct {
-	fire    int64 // milliseconds
-	id      uuid.UUID
-	attempt uint32
+// place is where the attempts of a run are, or those of one of its pieces. Its first
+// part orders it in time.
+type place struct {
+	fire  int64 // milliseconds
+	id    uuid.UUID
+	index int32 // of the piece; -1 is the whole
 }
 
-func keyOf(u *logstore.Update) key {
-	return key{fire: fireMillis(u.RunID), id: packID(u.RunID), attempt: toUint32(u.Attempt)}
+func placeOf(id job.RunID, piece logstore.Piece) place {
+	return place{fireMillis(id), packID(id), toInt32(piece.Index())}
 }
 
-// identity are the columns that runs and run_events have in common.
-type identity struct {
-	runID     []uuid.UUID
-	attempt   []uint32
-	group     []string
-	job       []string
-	version   []uint32
-	cause     []int8
-	fireTime  []int64
-	status    []int8
-	committed []int64
-	started   []int64
-	instance  []string
-	delivery  []uint32
-	madeBy    []string
+// row is what the table runs has of an attempt. Rows are compared as they are, so it
+// has no pointers.
+type row struct {
+	place
+
+	attempt                                    uint32
+	job                                        job.Name
+	version, total                             uint32
+	status, runStatus, cause                   int8
+	committedAt, startedAt, finishedAt         int64
+	instance                                   string
+	delivery                                   uint32
+	exited                                     bool
+	exitCode                                   int32
+	message, reason, endReason, madeBy, result string
+	logLines                                   uint32
+	count                                      uint64
+	until                                      int64
+	parent                                     uuid.UUID
+	reported, ruled, reasonOf                  int8
+	reportedAt, ruledAt                        int64
+	retry, progress                            bool
+	revision                                   uint32
 }
 
-func (c *identity) grow(n int) {
-	c.runID, c.attempt, c.group, c.job = slices.Grow(c.runID, n), slices.Grow(c.attempt, n), slices.Grow(c.group, n), slices.Grow(c.job, n)
-	c.version, c.cause, c.fireTime, c.status = slices.Grow(c.version, n), slices.Grow(c.cause, n), slices.Grow(c.fireTime, n), slices.Grow(c.status, n)
-	c.committed, c.started = slices.Grow(c.committed, n), slices.Grow(c.started, n)
-	c.instance, c.delivery, c.madeBy = slices.Grow(c.instance, n), slices.Grow(c.delivery, n), slices.Grow(c.madeBy, n)
+// stored is a row as it is in the table.
+type stored struct {
+	row
+	sign     int8
+	measured bool
+	batch    string
 }
 
-func (c *identity) add(k key, u *logstore.Update, status int8) {
-	c.runID = append(c.runID, k.id)
-	c.attempt = append(c.attempt, k.attempt)
-	c.group = append(c.group, u.Job.Group())
-	c.job = append(c.job, string(u.Job))
-	c.version = append(c.version, toUint32(u.Version))
-	c.cause = append(c.cause, causeCodes[u.Cause])
-	c.fireTime = append(c.fireTime, k.fire)
-	c.status = append(c.status, status)
-	c.committed = append(c.committed, committedAt(u))
-	if u.Kind == logstore.KindRecorded {
-		c.started, c.instance, c.delivery = append(c.started, 0), append(c.instance, ""), append(c.delivery, 0)
-		c.madeBy = append(c.madeBy, u.By)
-	} else {
-		c.started, c.instance, c.delivery = append(c.started, millis(u.StartedAt)), append(c.instance, u.Instance), append(c.delivery, toUint32(u.Delivery))
-		c.madeBy = append(c.madeBy, "")
-	}
-}
-
-func (c *identity) columns() []column {
+// insertColumns returns the columns of the table runs for some rows.
+func insertColumns(rows []stored) []column {
 	return []column{
-		{"run_id", c.runID},
-		{"attempt", c.attempt},
-		{"group", c.group},
-		{"job", c.job},
-		{"version", c.version},
-		{"cause", c.cause},
-		{"fire_time", c.fireTime},
-		{"status", c.status},
-		{"committed_at", c.committed},
-		{"started_at", c.started},
-		{"instance", c.instance},
-		{"delivery", c.delivery},
-		{"made_by", c.madeBy},
+		{"run_id", collect(rows, func(r *stored) uuid.UUID { return r.id })},
+		{"broadcast_index", collect(rows, func(r *stored) int32 { return r.index })},
+		{"broadcast_total", collect(rows, func(r *stored) uint32 { return r.total })},
+		{"attempt", collect(rows, func(r *stored) uint32 { return r.attempt })},
+		{"group", collect(rows, func(r *stored) string { return r.job.Group() })},
+		{"job", collect(rows, func(r *stored) string { return string(r.job) })},
+		{"version", collect(rows, func(r *stored) uint32 { return r.version })},
+		{"status", collect(rows, func(r *stored) int8 { return r.status })},
+		{"run_status", collect(rows, func(r *stored) int8 { return r.runStatus })},
+		{"cause", collect(rows, func(r *stored) int8 { return r.cause })},
+		{"fire_time", collect(rows, func(r *stored) int64 { return r.fire })},
+		{"committed_at", collect(rows, func(r *stored) int64 { return r.committedAt })},
+		{"started_at", collect(rows, func(r *stored) int64 { return r.startedAt })},
+		{"finished_at", collect(rows, func(r *stored) int64 { return r.finishedAt })},
+		{"instance", collect(rows, func(r *stored) string { return r.instance })},
+		{"delivery", collect(rows, func(r *stored) uint32 { return r.delivery })},
+		{"exit_code", collect(rows, func(r *stored) *int32 {
+			if !r.exited {
+				return nil
+			}
+			return &r.exitCode
+		})},
+		{"message", collect(rows, func(r *stored) string { return r.message })},
+		{"reason", collect(rows, func(r *stored) string { return r.reason })},
+		{"end_reason", collect(rows, func(r *stored) string { return r.endReason })},
+		{"made_by", collect(rows, func(r *stored) string { return r.madeBy })},
+		{"result", collect(rows, func(r *stored) string { return r.result })},
+		{"log_lines", collect(rows, func(r *stored) uint32 { return r.logLines })},
+		{"count", collect(rows, func(r *stored) uint64 { return r.count })},
+		{"until", collect(rows, func(r *stored) int64 { return r.until })},
+		{"parent_run_id", collect(rows, func(r *stored) uuid.UUID { return r.parent })},
+		{"reported", collect(rows, func(r *stored) int8 { return r.reported })},
+		{"reported_at", collect(rows, func(r *stored) int64 {
+			if r.reportedAt == r.finishedAt {
+				return 0
+			}
+			return r.reportedAt
+		})},
+		{"retry", collect(rows, func(r *stored) bool { return r.retry })},
+		{"ruled", collect(rows, func(r *stored) int8 { return r.ruled })},
+		{"ruled_at", collect(rows, func(r *stored) int64 { return r.ruledAt })},
+		{"reason_of", collect(rows, func(r *stored) int8 { return r.reasonOf })},
+		{"progress", collect(rows, func(r *stored) bool { return r.progress })},
+		{"sign", collect(rows, func(r *stored) int8 { return r.sign })},
+		{"revision", collect(rows, func(r *stored) uint32 { return r.revision })},
+		{"measured", collect(rows, func(r *stored) bool { return r.measured })},
+		{"batch", collect(rows, func(r *stored) string { return r.batch })},
 	}
 }
 
-// ends are rows of the table runs.
-type ends struct {
-	identity
-	keys       []key
-	finished   []int64
-	exitCode   []*int32
-	message    []string
-	reason     []string
-	result     []string
-	logLines   []uint32
-	count      []uint64
-	until      []int64
-	batch      []string
-	precedence []int64
+func collect[R, V any](rows []R, value func(*R) V) []V {
+	values := make([]V, len(rows))
+	for i := range rows {
+		values[i] = value(&rows[i])
+	}
+	return values
 }
 
-func (e *ends) add(k key, u *logstore.Update, token string, precedence int64) {
-	e.identity.add(k, u, statusCodes[u.Status])
-	e.keys = append(e.keys, k)
-	var exit *int32
-	var message, result, reason string
-	var lines uint32
-	count, until := uint64(1), int64(0)
-	if u.Kind == logstore.KindRecorded {
-		reason, count, until = u.Reason, uint64(max(u.Count, 1)), millis(u.Until)
-	} else {
-		message, result, lines = u.Message, string(u.Result), toUint32(u.LogLines)
-		if u.ExitCode != nil {
-			code := int32(*u.ExitCode) //nolint:gosec // exit codes are small
-			exit = &code
+// readColumns is what scanRows reads, and its last column is the result, if it is
+// wanted.
+func readColumns(withResult bool) string {
+	columns := []string{
+		"run_id", "broadcast_index", "broadcast_total", "attempt", "toString(job)", "version", "toInt8(status)", "toInt8(run_status)", "toInt8(cause)",
+		"toUnixTimestamp64Milli(fire_time)", "toUnixTimestamp64Milli(committed_at)", "toUnixTimestamp64Milli(started_at)", "toUnixTimestamp64Milli(finished_at)",
+		"toString(instance)", "delivery", "isNotNull(exit_code)", "ifNull(exit_code, 0)", "message", "reason", "end_reason", "made_by", "log_lines", "count",
+		"toUnixTimestamp64Milli(until)", "parent_run_id", "toInt8(reported)", "toUnixTimestamp64Milli(reported_at)", "retry", "toInt8(ruled)",
+		"toUnixTimestamp64Milli(ruled_at)", "toInt8(reason_of)", "progress", "sign", "revision", "batch",
+	}
+	if withResult {
+		columns = append(columns, "result")
+	}
+	return strings.Join(columns, ", ")
+}
+
+// scanRows reads rows of readColumns, and closes them.
+func scanRows(rows driver.Rows, withResult bool) ([]stored, error) {
+	defer func() { _ = rows.Close() }()
+	var all []stored
+	for rows.Next() {
+		var r stored
+		var name string
+		var exited uint8
+		into := []any{
+			&r.id, &r.index, &r.total, &r.attempt, &name, &r.version, &r.status, &r.runStatus, &r.cause,
+			&r.fire, &r.committedAt, &r.startedAt, &r.finishedAt, &r.instance, &r.delivery, &exited, &r.exitCode,
+			&r.message, &r.reason, &r.endReason, &r.madeBy, &r.logLines, &r.count,
+			&r.until, &r.parent, &r.reported, &r.reportedAt, &r.retry, &r.ruled, &r.ruledAt, &r.reasonOf, &r.progress, &r.sign, &r.revision, &r.batch,
 		}
-	}
-	e.finished = append(e.finished, endedAt(u))
-	e.exitCode = append(e.exitCode, exit)
-	e.message = append(e.message, message)
-	e.reason = append(e.reason, reason)
-	e.result = append(e.result, result)
-	e.logLines = append(e.logLines, lines)
-	e.count = append(e.count, count)
-	e.until = append(e.until, until)
-	e.batch = append(e.batch, token)
-	e.precedence = append(e.precedence, precedence)
-}
-
-func (e *ends) columns() []column {
-	return append(e.identity.columns(),
-		column{"finished_at", e.finished},
-		column{"exit_code", e.exitCode},
-		column{"message", e.message},
-		column{"reason", e.reason},
-		column{"result", e.result},
-		column{"log_lines", e.logLines},
-		column{"count", e.count},
-		column{"until", e.until},
-		column{"batch", e.batch},
-		column{"precedence", e.precedence})
-}
-
-// events are rows of the table run_events.
-type events struct {
-	identity
-	kind       []int8
-	slot       []int64
-	at         []int64
-	percent    []float64
-	detail     []string
-	precedence []int64
-}
-
-func (e *events) add(k key, u *logstore.Update, kind logstore.Kind, precedence int64) {
-	status := statusAfter(u)
-	e.identity.add(k, u, status)
-	at, slot, percent, detail := millis(u.At), int64(0), 0.0, ""
-	switch kind {
-	case logstore.KindRecorded:
-		slot, detail = int64(status), u.Reason
-	case logstore.KindHeld:
-		slot, detail = int64(u.Delivery), u.Reason
-	case logstore.KindStarted:
-		slot, detail = int64(u.Delivery), u.Reason
-		if !u.StartedAt.IsZero() {
-			at = millis(u.StartedAt)
+		if withResult {
+			into = append(into, &r.result)
 		}
-	case logstore.KindProgress:
-		// Of the progress within a step the newest counts, else what was written first.
-		slot, percent, detail, precedence = at/progressStep.Milliseconds(), u.Progress, u.ProgressText, at
-	case logstore.KindLate:
-		if ended := endedAt(u); ended != 0 {
-			at = ended
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
 		}
-		slot, detail = at<<5|int64(status), u.Message // two ends of one instant differ in their status
-	case logstore.KindFinished: // is a row of runs
+		r.job, r.exited = job.Name(name), exited != 0
+		if r.reported != 0 && r.reportedAt == 0 {
+			r.reportedAt = r.finishedAt
+		}
+		all = append(all, r)
 	}
-	e.kind = append(e.kind, kindCodes[kind])
-	e.slot = append(e.slot, slot)
-	e.at = append(e.at, at)
-	e.percent = append(e.percent, percent)
-	e.detail = append(e.detail, detail)
-	e.precedence = append(e.precedence, precedence)
-}
-
-func (e *events) columns() []column {
-	return append(e.identity.columns(),
-		column{"kind", e.kind},
-		column{"slot", e.slot},
-		column{"at", e.at},
-		column{"percent", e.percent},
-		column{"detail", e.detail},
-		column{"precedence", e.precedence})
-}
-
-// closed are rows of run_open that say that an attempt has ended.
-type closed struct {
-	runID    []uuid.UUID
-	attempt  []uint32
-	group    []string
-	job      []string
-	version  []uint32
-	cause    []int8
-	fireTime []int64
-	status   []int8
-	endedAt  []time.Time
-}
-
-func (c *closed) columns() []column {
-	return []column{
-		{"run_id", c.runID},
-		{"attempt", c.attempt},
-		{"group", c.group},
-		{"job", c.job},
-		{"version", c.version},
-		{"cause", c.cause},
-		{"fire_time", c.fireTime},
-		{"status", c.status},
-		{"ended_at", c.endedAt},
-	}
+	return all, explain(rows.Err())
 }

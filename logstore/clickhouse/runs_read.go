@@ -4,20 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/uuid"
-
 	"carillon/job"
 	"carillon/logstore"
 )
-
-const endColumns = "run_id, attempt, job, version, toString(status), toString(cause), committed_at, started_at, finished_at, toString(instance), delivery, " +
-	"exit_code, message, reason, made_by, log_lines, count, until"
 
 // Run implements [logstore.Store].
 func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
@@ -27,40 +20,68 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	runs, _, err := s.run(ctx, id)
+	rows, err := s.attempts(ctx, placeOf(id, logstore.Whole))
+	if err != nil {
+		return nil, fmt.Errorf("read run %s: %w", id, err)
+	}
+	runs, err := s.asRuns(ctx, rows)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
 	return runs, nil
 }
 
-// Pieces implements [logstore.Store]. There are none yet: see the package's comment.
-func (s *Store) Pieces(_ context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
-	return logstore.PiecePage{}, filter.Validate()
+// attempts returns what there is of a place, of which there must be something, the
+// newest first.
+func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
+	found, err := s.conn.Query(ctx, "SELECT "+readColumns(true)+" FROM runs WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
+	if err != nil {
+		return nil, explain(err)
+	}
+	all, err := scanRows(found, true)
+	if err != nil {
+		return nil, err
+	}
+	rows := standing(all)
+	if len(rows) == 0 {
+		return nil, job.ErrNotFound
+	}
+	return rows, nil
 }
 
-// run returns all attempts of a run, and their events.
-func (s *Store) run(ctx context.Context, id job.RunID) ([]logstore.Run, []event, error) {
-	// Events first: an attempt that ends meanwhile is then seen with its end.
-	found, err := s.events(ctx, "fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", fireMillis(id), packID(id))
-	if err != nil {
-		return nil, nil, err
+// asRuns returns rows as runs, with their progress.
+func (s *Store) asRuns(ctx context.Context, rows []row) ([]logstore.Run, error) {
+	if len(rows) == 0 {
+		return nil, nil
 	}
-	rows, err := s.conn.Query(ctx, "SELECT "+endColumns+", result FROM runs WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? LIMIT 1 BY broadcast_index, attempt",
-		fireMillis(id), packID(id))
-	if err != nil {
-		return nil, nil, explain(err)
+	runs := make([]logstore.Run, len(rows))
+	for i := range rows {
+		runs[i] = rows[i].run()
 	}
-	runs, err := scanEnds(rows, true)
-	if err != nil {
-		return nil, nil, err
+	return runs, s.addProgress(ctx, rows, runs)
+}
+
+// run returns a row as a run.
+func (r *row) run() logstore.Run {
+	run := logstore.Run{
+		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
+		Status: statusOf[r.status], Retrying: r.status >= firstFinal && r.runStatus == statusCodes[job.StatusQueued], Cause: causeOf[r.cause],
+		CommittedAt: instantAt(r.committedAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
+		Instance: r.instance, Delivery: int(r.delivery), Message: r.message, Reason: cmp.Or(r.endReason, r.reason), By: r.madeBy,
+		LogLines: int(r.logLines), Count: int(r.count), Until: instantAt(r.until), //nolint:gosec // was an int
 	}
-	runs = complete(runs, found, true)
-	if len(runs) == 0 {
-		return nil, nil, job.ErrNotFound
+	run.FireTime = run.RunID.Time()
+	if r.parent != noRun {
+		run.Parent = unpackID(r.parent)
 	}
-	slices.SortFunc(runs, compareNewest)
-	return runs, found, nil
+	if r.exited {
+		code := int(r.exitCode)
+		run.ExitCode = &code
+	}
+	if r.result != "" {
+		run.Result = json.RawMessage(r.result)
+	}
+	return run
 }
 
 // Runs implements [logstore.Store].
@@ -73,26 +94,31 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultRuns)
-	runs, err := s.page(ctx, filter, limit+1) // one more tells whether there is another page
+	rows, err := s.page(ctx, filter, limit+1) // one more tells whether there is another page
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
-	if len(runs) > limit {
-		runs = runs[:limit]
-		page.Next = logstore.CursorAt(&runs[limit-1]).String()
+	more := len(rows) > limit
+	if more {
+		rows = rows[:limit]
 	}
-	page.Runs = runs
+	if page.Runs, err = s.asRuns(ctx, rows); err != nil {
+		return page, fmt.Errorf("list runs: %w", err)
+	}
+	if more {
+		page.Next = logstore.CursorAt(&page.Runs[limit-1]).String()
+	}
 	return page, nil
 }
 
 // page returns the newest runs that filter selects, limit at most. Most pages are full
 // with what fired within a day before their end, and to ask for that alone spares
 // ClickHouse the look at all other days.
-func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]logstore.Run, error) {
+func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
 	if narrow := filter; filter.From.IsZero() {
 		narrow.From = endOf(&filter).Add(-24 * time.Hour)
-		if runs, err := s.pageWithin(ctx, &narrow, limit); err != nil || len(runs) == limit {
-			return runs, err
+		if rows, err := s.pageWithin(ctx, &narrow, limit); err != nil || len(rows) == limit {
+			return rows, err
 		}
 	}
 	return s.pageWithin(ctx, &filter, limit)
@@ -111,148 +137,34 @@ func endOf(f *logstore.RunFilter) time.Time {
 	return end
 }
 
-func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int) ([]logstore.Run, error) {
-	runs, err := s.newest(ctx, f, limit, fmt.Sprintf("LIMIT %d", limit), true)
-	if errors.Is(err, errTwice) {
-		return s.newest(ctx, f, limit, fmt.Sprintf("LIMIT 1 BY fire_time, run_id, broadcast_index, attempt LIMIT %d", limit), false)
-	}
-	return runs, err
-}
+// spare is how many more rows a page asks for than it shows: those that cancel out
+// and wait for their merge.
+func spare(limit int) int { return 2*limit + 32 }
 
-// errTwice says that rows of one attempt wait for their merge. There should be none,
-// and asking ClickHouse to leave them out makes it read all rows for any page.
-var errTwice = errors.New("an attempt has two rows")
-
-// newest returns the newest runs that f selects, limit at most, in the order of
-// lists. clause is the limit of each of the two queries that it takes. If exactly, the
-// error is errTwice when an attempt took two of the rows that the limit allows.
-func (s *Store) newest(ctx context.Context, f *logstore.RunFilter, limit int, clause string, exactly bool) ([]logstore.Run, error) {
-	wantEnded, wantOpen := asks(f.Statuses)
-	var keys []key
-	var runs []logstore.Run
-	// What is open comes first: an attempt that ends meanwhile is then in both.
-	if wantOpen {
-		query, args, err := openKeys(f)
-		if err != nil {
-			return nil, err
-		}
-		if keys, err = s.scanKeys(ctx, query+newestFirst+" "+clause, args); err != nil {
-			return nil, err
-		}
+func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int) ([]row, error) {
+	c, err := ofRuns(f)
+	if err != nil {
+		return nil, err
 	}
-	if wantEnded {
-		c, err := ofEnds(f)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := s.conn.Query(ctx, "SELECT "+endColumns+" FROM runs"+c.clause("WHERE")+newestFirst+" "+clause, c.args...)
+	query := "SELECT " + readColumns(false) + " FROM runs" + c.clause("WHERE") + newestFirst
+	for ask := spare(limit); ; ask *= 4 {
+		found, err := s.conn.Query(ctx, fmt.Sprintf("%s LIMIT %d", query, ask), c.args...)
 		if err != nil {
 			return nil, explain(err)
 		}
-		if runs, err = scanEnds(rows, false); err != nil {
+		all, err := scanRows(found, false)
+		if err != nil {
 			return nil, err
 		}
-		n := len(runs)
-		if runs = slices.CompactFunc(runs, func(a, b logstore.Run) bool { return compareNewest(a, b) == 0 }); len(runs) < n && exactly {
-			return nil, errTwice
+		cut := len(all) == ask
+		if cut { // perhaps within the rows of the last attempt
+			last := all[len(all)-1].row
+			all = slices.DeleteFunc(all, func(r stored) bool { return compareRows(&r.row, &last) == 0 })
+		}
+		if rows := standing(all); len(rows) >= limit || !cut {
+			return rows[:min(len(rows), limit)], nil
 		}
 	}
-	for i := range runs {
-		keys = append(keys, key{fire: fireMillis(runs[i].RunID), id: packID(runs[i].RunID), attempt: toUint32(runs[i].Attempt)})
-	}
-	if keys = newestKeys(keys, limit); len(keys) == 0 {
-		return nil, nil
-	}
-	withWanted, err := withKeys(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.events(withWanted, byKeys)
-	if err != nil {
-		return nil, err
-	}
-	runs = complete(runs, found, wantOpen)
-	slices.SortFunc(runs, compareNewest)
-	return runs[:min(len(runs), limit)], nil
-}
-
-func (s *Store) scanKeys(ctx context.Context, query string, args []any) ([]key, error) {
-	rows, err := s.conn.Query(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read what is under way: %w", explain(err))
-	}
-	defer func() { _ = rows.Close() }()
-	var keys []key
-	for rows.Next() {
-		var k key
-		var fire time.Time
-		var index uint32
-		var name, status string
-		if err := rows.Scan(&fire, &k.id, &index, &k.attempt, &name, &status); err != nil {
-			return nil, fmt.Errorf("read what is under way: %w", err)
-		}
-		k.fire = fire.UnixMilli()
-		keys = append(keys, k)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what is under way: %w", explain(err))
-	}
-	return keys, nil
-}
-
-// newestKeys returns the first keys in the order of lists.
-func newestKeys(keys []key, limit int) []key {
-	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(b.fire, a.fire), slices.Compare(b.id[:], a.id[:]), cmp.Compare(b.attempt, a.attempt))
-	})
-	keys = slices.Compact(keys)
-	return keys[:min(len(keys), limit)]
-}
-
-func compareNewest(a, b logstore.Run) int {
-	return cmp.Or(cmp.Compare(b.RunID, a.RunID), cmp.Compare(b.Attempt, a.Attempt))
-}
-
-// scanEnds reads rows of endColumns, with the result after them if so, and closes them.
-func scanEnds(rows driver.Rows, withResult bool) ([]logstore.Run, error) {
-	defer func() { _ = rows.Close() }()
-	var runs []logstore.Run
-	for rows.Next() {
-		var (
-			r                                          logstore.Run
-			id                                         uuid.UUID
-			attempt, version, delivery, lines          uint32
-			name, status, cause, result                string
-			committedAt, startedAt, finishedAt, untilT time.Time
-			exitCode                                   *int32
-			count                                      uint64
-		)
-		into := []any{
-			&id, &attempt, &name, &version, &status, &cause, &committedAt, &startedAt, &finishedAt, &r.Instance, &delivery,
-			&exitCode, &r.Message, &r.Reason, &r.By, &lines, &count, &untilT,
-		}
-		if withResult {
-			into = append(into, &result)
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, fmt.Errorf("read runs: %w", err)
-		}
-		r.RunID, r.Attempt, r.Job, r.Version, r.Status, r.Cause = unpackID(id), int(attempt), job.Name(name), int(version), job.Status(status), job.Cause(cause)
-		r.FireTime, r.CommittedAt, r.StartedAt, r.FinishedAt = r.RunID.Time(), instant(committedAt), instant(startedAt), instant(finishedAt)
-		r.Delivery, r.LogLines, r.Count, r.Until = int(delivery), int(lines), int(count), instant(untilT)
-		if exitCode != nil {
-			code := int(*exitCode)
-			r.ExitCode = &code
-		}
-		if result != "" {
-			r.Result = json.RawMessage(result)
-		}
-		runs = append(runs, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read runs: %w", explain(err))
-	}
-	return runs, nil
 }
 
 // Counts implements [logstore.Store].
@@ -264,88 +176,26 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	counts := map[job.Status]int{}
-	wantEnded, wantOpen := asks(filter.Statuses)
-	if wantOpen {
-		query, args, err := openKeys(&filter)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.count(ctx, counts, "SELECT toString(status), count() FROM ("+query+") GROUP BY status", args); err != nil {
-			return nil, err
-		}
-	}
-	if wantEnded {
-		c, err := ofEnds(&filter)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.count(ctx, counts, "SELECT toString(status), sum(count) FROM runs"+c.clause("WHERE")+" GROUP BY status", c.args); err != nil {
-			return nil, err
-		}
-	}
-	return counts, nil
-}
-
-func (s *Store) count(ctx context.Context, counts map[job.Status]int, query string, args []any) error {
-	rows, err := s.conn.Query(ctx, query, args...)
+	c, err := ofRuns(&filter)
 	if err != nil {
-		return fmt.Errorf("count runs: %w", explain(err))
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var status string
-		var n uint64
-		if err := rows.Scan(&status, &n); err != nil {
-			return fmt.Errorf("count runs: %w", err)
-		}
-		counts[job.Status(status)] += int(n)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("count runs: %w", explain(err))
-	}
-	return nil
-}
-
-// lookBack are the periods in which last runs are looked for, until there are enough:
-// most jobs fire daily at least, and a look at all of history costs the most. The
-// last, zero, is that.
-var lookBack = []time.Duration{24 * time.Hour, 14 * 24 * time.Hour, 0}
-
-// LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
-	if n < 1 || n > logstore.MaxLastRuns {
-		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
-	}
-	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	last, missing, now := map[job.Name][]logstore.Run{}, slices.Clone(jobs), time.Now()
-	for _, period := range lookBack {
-		if len(missing) == 0 {
-			break
-		}
-		f := logstore.RunFilter{Jobs: missing}
-		if period > 0 {
-			f.From = now.Add(-period)
-		}
-		if err := (&logstore.RunFilter{Jobs: missing}).Validate(); err != nil {
-			return nil, err
-		}
-		// Twice as many, should rows of one attempt wait for their merge.
-		runs, err := s.newest(ctx, &f, 2*n*len(missing), fmt.Sprintf("LIMIT %d BY job", 2*n), false)
-		if err != nil {
-			return nil, fmt.Errorf("read last runs: %w", err)
-		}
-		for _, name := range missing {
-			delete(last, name)
-		}
-		for i := range runs {
-			if name := runs[i].Job; len(last[name]) < n {
-				last[name] = append(last[name], runs[i])
-			}
-		}
-		missing = slices.DeleteFunc(missing, func(name job.Name) bool { return len(last[name]) == n })
+	rows, err := s.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause("WHERE")+" GROUP BY 1 HAVING fires > 0", c.args...)
+	if err != nil {
+		return nil, fmt.Errorf("count runs: %w", explain(err))
 	}
-	return last, nil
+	defer func() { _ = rows.Close() }()
+	counts := map[job.Status]int{}
+	for rows.Next() {
+		var status string
+		var n int64
+		if err := rows.Scan(&status, &n); err != nil {
+			return nil, fmt.Errorf("count runs: %w", err)
+		}
+		counts[job.Status(status)] = int(n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count runs: %w", explain(err))
+	}
+	return counts, nil
 }

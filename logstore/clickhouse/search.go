@@ -75,7 +75,7 @@ func (s *Store) search(ctx context.Context, f *logstore.SearchFilter, limit int)
 		fire := fireMillis(cursor.RunID)
 		c.add("fire_time <= fromUnixTimestamp64Milli(?, 'UTC')", fire) // which names the parts
 		c.add("(fire_time, toUInt128(run_id), attempt, broadcast_index, seq) < (fromUnixTimestamp64Milli(?, 'UTC'), toUInt128(toUUID(?)), ?, ?, ?)",
-			fire, string(cursor.RunID), toUint32(cursor.Attempt), toUint32(int(cursor.Piece)), uint64(cursor.Seq)) //nolint:gosec // is 1 or more
+			fire, string(cursor.RunID), toUint32(cursor.Attempt), toInt32(cursor.Piece.Index()), uint64(cursor.Seq)) //nolint:gosec // is 1 or more
 	}
 	if len(f.Levels) > 0 {
 		c.add("level IN (?)", f.Levels)
@@ -100,13 +100,14 @@ func (s *Store) search(ctx context.Context, f *logstore.SearchFilter, limit int)
 		var l logstore.Line
 		var name string
 		var id uuid.UUID
-		var attempt, piece uint32
+		var attempt uint32
+		var index int32
 		var seq uint64
 		var at time.Time
-		if err := rows.Scan(&name, &id, &attempt, &piece, &seq, &at, &l.Level, &l.Output, &l.Text); err != nil {
+		if err := rows.Scan(&name, &id, &attempt, &index, &seq, &at, &l.Level, &l.Output, &l.Text); err != nil {
 			return nil, err
 		}
-		l.RunID, l.Job, l.Attempt, l.Piece = unpackID(id), job.Name(name), int(attempt), logstore.Piece(piece)
+		l.RunID, l.Job, l.Attempt, l.Piece = unpackID(id), job.Name(name), int(attempt), pieceOf(index)
 		l.Seq, l.At = int64(seq), at.UTC()
 		lines = append(lines, l)
 	}

@@ -44,8 +44,9 @@ type Store struct {
 	failed    error       // the last try to prepare, made at failedAt
 	failedAt  time.Time
 
-	// ending is held from looking for ends until others are written.
-	ending sync.Mutex
+	// writing is held from looking for rows of runs until those that take their place are
+	// written.
+	writing sync.Mutex
 	// precedence is that of the newest write. It falls with time.
 	precedence atomic.Int64
 }
@@ -169,8 +170,7 @@ func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
 	if err != nil {
 		return logstore.Stats{}, fmt.Errorf("measure log store: %w", explain(err))
 	}
-	const first = "(SELECT fire_time FROM %s ORDER BY fire_time LIMIT 1)"
-	err = s.conn.QueryRow(ctx, "SELECT min(fire_time) FROM ("+fmt.Sprintf(first, "runs")+" UNION ALL "+fmt.Sprintf(first, "run_open")+")").Scan(&oldest)
+	err = s.conn.QueryRow(ctx, "SELECT min(fire_time) FROM (SELECT fire_time FROM runs ORDER BY fire_time LIMIT 1)").Scan(&oldest)
 	if err != nil {
 		return logstore.Stats{}, fmt.Errorf("read oldest run: %w", explain(err))
 	}

@@ -16,31 +16,26 @@ func (s *Store) Trim(ctx context.Context, runsBefore, linesBefore time.Time) (lo
 		return trimmed, err
 	}
 	if !runsBefore.IsZero() {
-		ended, err := s.drop(ctx, "runs", "", runsBefore)
-		if err != nil {
+		var err error
+		if trimmed.Runs, err = s.drop(ctx, "runs", "sumIf(sign, broadcast_index = -1)", runsBefore); err != nil {
 			return trimmed, fmt.Errorf("trim runs: %w", err)
 		}
-		open, err := s.drop(ctx, "run_open", fmt.Sprintf("toInt8(status) < %d", firstFinal), runsBefore)
-		if err != nil {
-			return trimmed, fmt.Errorf("trim runs: %w", err)
-		}
-		if _, err := s.drop(ctx, "run_events", "", runsBefore); err != nil {
+		if _, err = s.drop(ctx, "run_events", "toInt64(count())", runsBefore); err != nil {
 			return trimmed, fmt.Errorf("trim events: %w", err)
 		}
-		trimmed.Runs = ended + open
 	}
 	if !linesBefore.IsZero() {
 		var err error
-		if trimmed.Lines, err = s.drop(ctx, "run_logs", "", linesBefore); err != nil {
+		if trimmed.Lines, err = s.drop(ctx, "run_logs", "toInt64(uniqExact(run_id, attempt, broadcast_index, seq))", linesBefore); err != nil {
 			return trimmed, fmt.Errorf("trim log lines: %w", err)
 		}
 	}
 	return trimmed, nil
 }
 
-// drop drops the partitions of a table that end before an instant, and returns how
-// many of their rows counted: those of which condition is true, or all.
-func (s *Store) drop(ctx context.Context, table, condition string, before time.Time) (int64, error) {
+// drop drops the partitions of a table that end before an instant, and returns what
+// count, an expression, says of their rows.
+func (s *Store) drop(ctx context.Context, table, count string, before time.Time) (int64, error) {
 	day := before.UTC().Truncate(24 * time.Hour)
 	rows, err := s.conn.Query(ctx, "SELECT DISTINCT partition_id FROM system.parts WHERE active AND database = ? AND table = ? AND toUInt32(substring(partition_id, 1, 8)) < toYYYYMMDD(?) ORDER BY partition_id",
 		s.layout.Database, s.layout.Local(table), day)
@@ -61,12 +56,8 @@ func (s *Store) drop(ctx context.Context, table, condition string, before time.T
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	count := "SELECT count() FROM " + table + " FINAL WHERE fire_time < ?"
-	if condition != "" {
-		count += " AND " + condition
-	}
-	var n uint64
-	if err := s.conn.QueryRow(ctx, count, day).Scan(&n); err != nil {
+	var n int64
+	if err := s.conn.QueryRow(ctx, "SELECT "+count+" FROM "+table+" WHERE fire_time < ?", day).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count rows of %s: %w", table, explain(err))
 	}
 	for _, id := range ids {
@@ -74,5 +65,5 @@ func (s *Store) drop(ctx context.Context, table, condition string, before time.T
 			return 0, fmt.Errorf("drop day %s of %s: %w", id, table, explain(err))
 		}
 	}
-	return int64(n), nil
+	return n, nil
 }

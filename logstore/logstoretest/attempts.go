@@ -19,33 +19,49 @@ func (r run) record(status job.Status, after time.Duration, reason string) logst
 	return u
 }
 
-// inAnyOrder writes updates in each order, of a run of its own each time, and in one
-// write; and each time once more.
+// inAnyOrder writes updates in each order, of a run of its own each time, first one
+// after the other and then once more; and in one write.
 func inAnyOrder(t *testing.T, s logstore.Store, updates func(run) []logstore.Update, check func(*testing.T, run)) {
 	t.Helper()
 	r := newRun().at(epoch.Add(time.Hour))
-	permute(len(updates(r)), func(order []int) {
-		r = r.at(r.fire.Add(time.Minute))
-		told := updates(r)
-		var ordered []logstore.Update
-		for _, i := range order {
-			ordered = append(ordered, told[i])
+	var orders [][]int
+	permute(len(updates(r)), func(order []int) { orders = append(orders, slices.Clone(order)) })
+	w := &writes{store: s}
+	ordered := func() (runs []run, told [][]logstore.Update) {
+		for _, order := range orders {
+			r = r.at(r.fire.Add(time.Minute))
+			all := updates(r)
+			inOrder := make([]logstore.Update, len(all))
+			for i, n := range order {
+				inOrder[i] = all[n]
+			}
+			runs, told = append(runs, r), append(told, inOrder)
 		}
-		write(t, s, ordered...)
-		check(t, r)
-		(&writes{store: s, n: 1000}).runs(t, ordered...)
-		check(t, r)
-		r = r.at(r.fire.Add(time.Minute))
-		told = updates(r)
-		for i, n := range order {
-			ordered[i] = told[n]
+		return runs, told
+	}
+	checkAll := func(runs []run) {
+		t.Helper()
+		for i, r := range runs {
+			if check(t, r); t.Failed() {
+				t.Fatalf("it was in order %v", orders[i])
+			}
 		}
-		(&writes{store: s, n: 2000}).runs(t, ordered...)
-		check(t, r)
-		if t.Failed() {
-			t.Fatalf("it was in order %v", order)
+	}
+
+	runs, told := ordered()
+	for step := range told[0] {
+		var batch []logstore.Update
+		for i := range told {
+			batch = append(batch, told[i][step])
 		}
-	})
+		w.runs(t, batch...)
+	}
+	checkAll(runs)
+	w.runs(t, slices.Concat(told...)...)
+	checkAll(runs)
+	runs, told = ordered()
+	w.runs(t, slices.Concat(told...)...)
+	checkAll(runs)
 }
 
 func wantCounts(t *testing.T, s logstore.Store, filter logstore.RunFilter, want map[job.Status]int) {

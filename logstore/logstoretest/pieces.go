@@ -213,11 +213,11 @@ func pieceLines(t *testing.T, s logstore.Store) {
 }
 
 func trimPieces(t *testing.T, s logstore.Store) {
-	old, kept := newRun(), newRun().at(epoch.Add(time.Hour))
+	old, kept := newRun().at(epoch.Add(-48*time.Hour)), newRun() // whole days apart, as in trim
 	for _, r := range []run{old, kept} {
 		write(t, s, r.recorded(job.StatusPending), ofPiece(r.started("worker-1", 1, ms(10)), 0, 2), ofPiece(r.started("worker-2", 1, ms(10)), 1, 2))
 	}
-	trimmed, err := s.Trim(t.Context(), epoch.Add(time.Minute), time.Time{})
+	trimmed, err := s.Trim(t.Context(), epoch.Add(-time.Hour), time.Time{})
 	if err != nil || trimmed != (logstore.Trimmed{Runs: 1}) {
 		t.Errorf("trim deleted %+v, with %v; want 1 run", trimmed, err)
 	}

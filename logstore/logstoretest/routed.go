@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -23,27 +21,20 @@ func routedRun(t *testing.T, s logstore.Store) {
 	write(t, s, held.held("no instance is free", 1, time.Second))
 	wantRun(t, s, held.row(job.StatusPending))
 
-	minute := 0
-	permute(5, func(order []int) {
-		minute++
-		r := newRun().of("billing/routed").at(epoch.Add(time.Duration(minute) * time.Minute))
+	inAnyOrder(t, s, func(r run) []logstore.Update {
 		record := r.recorded(job.StatusPending)
 		record.Reason = "noticed 20s late"
 		start := r.started("worker-2", 3, 4*time.Second)
 		start.Reason = "worker-1 is busy"
 		end := r.finished(job.StatusSucceeded, "worker-2", 9*time.Second)
 		end.Delivery, end.StartedAt = 3, start.StartedAt
-		updates := []logstore.Update{record, r.held("no instance is free", 1, time.Second), r.held("all are busy", 2, 2*time.Second), start, end}
-		for _, i := range order {
-			write(t, s, updates[i])
-		}
+		return []logstore.Update{record, r.held("no instance is free", 1, time.Second), r.held("all are busy", 2, 2*time.Second), start, end}
+	}, func(t *testing.T, r run) {
+		t.Helper()
 		want := r.row(job.StatusSucceeded)
-		want.Reason, want.Instance, want.Delivery = record.Reason, "worker-2", 3
-		want.StartedAt, want.FinishedAt = start.StartedAt, end.FinishedAt
-		if diff := cmp.Diff([]logstore.Run{want}, getRun(t, s, r.id())); diff != "" {
-			t.Errorf("in order %v the run differs (-want +got):\n%s", order, diff)
-		}
-		write(t, s, updates[1])
+		want.Reason, want.Instance, want.Delivery = "noticed 20s late", "worker-2", 3
+		want.StartedAt, want.FinishedAt = r.fire.Add(4*time.Second), r.fire.Add(9*time.Second)
+		wantRun(t, s, want)
 		wantTimeline(t, s, r,
 			"1: +5ms recorded pending: noticed 20s late",
 			"1: +1s held pending: no instance is free",

@@ -48,13 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"trim deletes what is older and nothing else", trim},
 		{"stats tell the oldest run", stats},
 		{"writers and readers work side by side", sideBySide},
-	})
-}
 
-// RunAttempts shows the same of runs that are tried again, have parents, are done in
-// pieces, or end by a record.
-func RunAttempts(t *testing.T, open func(t *testing.T) logstore.Store) {
-	each(t, open, []test{
 		{"a run that is tried again goes on", triedAgain},
 		{"pages hold each run once, whatever its attempts", pagesOfRuns},
 		{"attempts may come in any order", attemptsInAnyOrder},

@@ -3,6 +3,7 @@ package logstoretest
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"testing"
 	"time"
 
@@ -91,7 +92,7 @@ func (w *writes) token() string {
 
 func (w *writes) runs(t *testing.T, updates ...logstore.Update) {
 	t.Helper()
-	if err := w.store.WriteRuns(t.Context(), w.token(), updates); err != nil {
+	if err := w.store.WriteRuns(t.Context(), w.token()+tokenOf(updates...), updates); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -103,13 +104,20 @@ func (w *writes) lines(t *testing.T, lines ...logstore.Line) {
 	}
 }
 
+// tokenOf names a batch by what is in it: a repeat has the same token.
+func tokenOf(updates ...logstore.Update) string {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, updates)
+	return fmt.Sprintf("TEST:%d", h.Sum64())
+}
+
 // write writes each update in a batch of its own.
 func write(t *testing.T, s logstore.Store, updates ...logstore.Update) {
 	t.Helper()
-	w := &writes{store: s}
 	for _, u := range updates {
-		w.n = int(u.At.UnixNano()) + len(u.Kind) // repeats of an update have one token
-		w.runs(t, u)
+		if err := s.WriteRuns(t.Context(), tokenOf(u), []logstore.Update{u}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

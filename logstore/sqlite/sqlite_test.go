@@ -20,7 +20,6 @@ import (
 
 func TestStoreKeepsTheContract(t *testing.T) {
 	logstoretest.Run(t, openEmpty)
-	logstoretest.RunAttempts(t, openEmpty)
 }
 
 func openEmpty(t *testing.T) logstore.Store {

@@ -1,108 +1,91 @@
--- Ends of attempts: one row each, written once, so that no query over history needs
--- FINAL. The store looks before it writes; the engine is for what slips past that.
+-- Attempts of runs, and the pieces of those that are done in pieces. A change adds two
+-- rows: one takes back the row that was (sign -1), the other holds what is now (sign 1,
+-- the next revision). So sums over sign are exact at any moment, whatever was merged, and
+-- no query needs FINAL; and a view that adds up what comes in stays exact, too.
 CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
 (
     run_id          UUID,                                                   -- UUIDv7, whose time is fire_time
-    broadcast_index UInt32 DEFAULT 0,
-    broadcast_total UInt32 DEFAULT 1,
-    attempt         UInt32,
+    broadcast_index Int32 DEFAULT -1 CODEC(ZSTD(1)),                        -- of a piece; -1 is the attempt as a whole
+    broadcast_total UInt32 DEFAULT 0 CODEC(ZSTD(1)),                        -- 0 when it is not done in pieces
+    attempt         UInt32 CODEC(ZSTD(1)),
     group           LowCardinality(String),                                 -- executor group
     job             LowCardinality(String),                                 -- group/name
-    version         UInt32,                                                 -- of the job
-    status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),
+    version         UInt32 CODEC(ZSTD(1)),                                  -- of the job
+    status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                                   -- of the attempt
+    run_status      Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                           -- of the run, as this attempt tells; '' once a newer one does
     cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'retry' = 7),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)), -- of all instants, 0 is never
     started_at      DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     finished_at     DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     instance        LowCardinality(String) DEFAULT '',
-    delivery        UInt32 DEFAULT 0,
+    delivery        UInt32 DEFAULT 0 CODEC(ZSTD(1)),
     exit_code       Nullable(Int32) CODEC(ZSTD(1)),
     message         String DEFAULT '' CODEC(ZSTD(1)),
-    reason          String DEFAULT '' CODEC(ZSTD(1)),
+    reason          String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record before the end
+    end_reason      String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record that ended it
     made_by         String DEFAULT '' CODEC(ZSTD(1)),
     result          String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON
     log_lines       UInt32 DEFAULT 0 CODEC(T64, ZSTD(1)),
     count           UInt64 DEFAULT 1 CODEC(T64, ZSTD(1)),                   -- fires that share this fate
     until           DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- the last of them
     parent_run_id   UUID DEFAULT toUUID('00000000-0000-0000-0000-000000000000') CODEC(ZSTD(1)),
-    batch           String CODEC(ZSTD(1)),                                  -- the write that brought it, STREAM:first-last
-    precedence      Int64 CODEC(ZSTD(1)),                                   -- falls with time: the first written stays
+
+    -- How it came to be so, from which it follows what a further update changes.
+    reported        Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16) DEFAULT '',                -- the end that an event told
+    reported_at     DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- 0 when it is finished_at
+    retry           Bool DEFAULT false,                                     -- it also told that another attempt follows
+    ruled           Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16) DEFAULT '',                -- the end that a record told
+    ruled_at        DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),
+    reason_of       Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16) DEFAULT '',                -- the status of the record that gave reason
+    progress        Bool DEFAULT false,                                     -- run_events has some
+
+    sign            Int8 CODEC(ZSTD(1)),
+    revision        UInt32 CODEC(ZSTD(1)),
+    measured        Bool DEFAULT false,                                     -- the row that brought the first end, whose times reports take
+    batch           String CODEC(ZSTD(1)),                                  -- the write that brought the row, STREAM:first-last
 
     commit_ms   Int64 MATERIALIZED if(toUnixTimestamp64Milli(committed_at) > 0, greatest(dateDiff('millisecond', fire_time, committed_at), 0), -1) CODEC(T64, ZSTD(1)),
-    queue_ms    Int64 MATERIALIZED if(toUnixTimestamp64Milli(committed_at) > 0 AND toUnixTimestamp64Milli(started_at) > 0, greatest(dateDiff('millisecond', committed_at, started_at), 0), -1) CODEC(T64, ZSTD(1)),
     lateness_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0, greatest(dateDiff('millisecond', fire_time, started_at), 0), -1) CODEC(T64, ZSTD(1)),
     duration_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0 AND toUnixTimestamp64Milli(finished_at) > 0, greatest(dateDiff('millisecond', started_at, finished_at), 0), -1) CODEC(T64, ZSTD(1)),
 
-    INDEX ix_run     run_id         TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX ix_job     job            TYPE set(256) GRANULARITY 1,
-    INDEX ix_status  status         TYPE set(16) GRANULARITY 1,
-    INDEX ix_parent  parent_run_id  TYPE bloom_filter(0.01) GRANULARITY 4,
-    INDEX ix_message lower(message) TYPE text(tokenizer = 'splitByNonAlpha')
+    INDEX ix_run        run_id         TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX ix_job        job            TYPE set(256) GRANULARITY 1,
+    INDEX ix_status     status         TYPE set(16) GRANULARITY 1,
+    INDEX ix_run_status run_status     TYPE set(16) GRANULARITY 1,
+    INDEX ix_attempt    attempt        TYPE minmax GRANULARITY 1,
+    INDEX ix_parent     parent_run_id  TYPE bloom_filter(0.01) GRANULARITY 4,
+    INDEX ix_message    lower(message) TYPE text(tokenizer = 'splitByNonAlpha')
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', precedence)
+ENGINE = ReplicatedVersionedCollapsingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', sign, revision)
 PARTITION BY toYYYYMMDD(fire_time)
 ORDER BY (fire_time, run_id, broadcast_index, attempt)
 SETTINGS replicated_deduplication_window = 10000;
 
--- What is said about a run before its end, and ends that came too late: its
--- timeline, and the details that an end does not bring.
+-- What a row of runs cannot tell of its timeline: that it was queued or held, that it
+-- was started, perhaps again, how it came along, and ends that came too late.
 CREATE TABLE IF NOT EXISTS run_events_local ON CLUSTER main
 (
     run_id          UUID,
-    broadcast_index UInt32 DEFAULT 0,
+    broadcast_index Int32 DEFAULT -1,
     attempt         UInt32,
     group           LowCardinality(String),
     job             LowCardinality(String),
-    version         UInt32,
-    cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'retry' = 7),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6),
     slot            Int64 CODEC(ZSTD(1)),                                   -- tells events of one kind apart, and repeats not
     at              DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),
-    committed_at    DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    started_at      DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     instance        LowCardinality(String),
     delivery        UInt32,
     percent         Float64 CODEC(ZSTD(1)),
     detail          String CODEC(ZSTD(1)),                                  -- reason, message or progress text
-    made_by         String CODEC(ZSTD(1)),
-    precedence      Int64 CODEC(ZSTD(1))
+    precedence      Int64 CODEC(ZSTD(1))                                    -- of those with one slot, the highest stays
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', precedence)
 PARTITION BY toYYYYMMDD(fire_time)
 ORDER BY (fire_time, run_id, broadcast_index, attempt, kind, slot)
 SETTINGS index_granularity = 1024, replicated_deduplication_window = 10000;
-
--- The attempts that may be under way. What ends gets a row that says so, and both go
--- minutes later; a row that was left behind is told from the others by looking into
--- runs. Runs of which only the end is heard never come here, and the table stays small.
-CREATE TABLE IF NOT EXISTS run_open_local ON CLUSTER main
-(
-    fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    run_id          UUID,
-    broadcast_index UInt32,
-    attempt         UInt32,
-    group           SimpleAggregateFunction(any, LowCardinality(String)),
-    job             SimpleAggregateFunction(any, LowCardinality(String)),
-    version         SimpleAggregateFunction(any, UInt32),
-    cause           SimpleAggregateFunction(any, Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'retry' = 7)),
-    status          SimpleAggregateFunction(max, Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16)),
-    instance        SimpleAggregateFunction(max, Tuple(UInt32, String)),    -- of the highest delivery
-    ended_at        SimpleAggregateFunction(max, DateTime('UTC'))
-)
-ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
-PARTITION BY toYYYYMMDD(fire_time)
-ORDER BY (fire_time, run_id, broadcast_index, attempt)
-TTL ended_at + INTERVAL 1 MINUTE DELETE WHERE toInt8(status) >= 10
-SETTINGS index_granularity = 1024, merge_with_ttl_timeout = 60, replicated_deduplication_window = 10000;
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS run_open_of_events_local ON CLUSTER main TO run_open_local AS
-SELECT fire_time, run_id, broadcast_index, attempt, group, job, version, cause, status,
-    (delivery, toString(instance)) AS instance, toDateTime(0, 'UTC') AS ended_at
-FROM run_events_local
-WHERE kind != 'late';
 
 -- A part holds the lines of one day's runs in one class of retention, so that it is
 -- dropped whole. Classes are few: 1, 3, 7, 14, 30, 90 and 365 days.
@@ -111,7 +94,7 @@ CREATE TABLE IF NOT EXISTS run_logs_local ON CLUSTER main
     group           LowCardinality(String),
     job             LowCardinality(String),
     run_id          UUID CODEC(ZSTD(1)),
-    broadcast_index UInt32 DEFAULT 0,
+    broadcast_index Int32 DEFAULT -1,                                       -- of a piece; -1 is the attempt as a whole
     attempt         UInt32,
     seq             UInt64 CODEC(Delta(8), ZSTD(1)),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
@@ -136,9 +119,6 @@ ENGINE = Distributed('main', 'carillon', 'runs_local', sipHash64(run_id));
 
 CREATE TABLE IF NOT EXISTS run_events ON CLUSTER main AS run_events_local
 ENGINE = Distributed('main', 'carillon', 'run_events_local', sipHash64(run_id));
-
-CREATE TABLE IF NOT EXISTS run_open ON CLUSTER main AS run_open_local
-ENGINE = Distributed('main', 'carillon', 'run_open_local', sipHash64(run_id));
 
 CREATE TABLE IF NOT EXISTS run_logs ON CLUSTER main AS run_logs_local
 ENGINE = Distributed('main', 'carillon', 'run_logs_local', sipHash64(run_id));

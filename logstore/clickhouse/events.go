@@ -1,0 +1,157 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// eventRow is a row of run_events.
+type eventRow struct {
+	place
+
+	attempt    uint32
+	job        job.Name
+	kind       int8
+	slot, at   int64
+	status     int8
+	instance   string
+	delivery   uint32
+	percent    float64
+	detail     string
+	precedence int64
+}
+
+// events are rows of run_events that one write adds.
+type events struct {
+	rows       []eventRow
+	precedence int64
+}
+
+// addIfKept adds the event of an update that does not follow from the row of its run.
+func (e *events) addIfKept(p place, u *logstore.Update) {
+	switch {
+	case u.Kind == logstore.KindHeld, u.Kind == logstore.KindStarted && u.Instance != "", u.Kind == logstore.KindProgress,
+		u.Kind == logstore.KindRecorded && u.Status == job.StatusQueued:
+		e.add(p, u, u.Kind)
+	}
+}
+
+func (e *events) add(p place, u *logstore.Update, kind logstore.Kind) {
+	r := eventRow{
+		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: kindCodes[kind], at: millis(u.At), status: statusAfter(u),
+		instance: u.Instance, delivery: toUint32(u.Delivery), precedence: e.precedence,
+	}
+	switch kind {
+	case logstore.KindRecorded:
+		r.slot, r.detail, r.instance, r.delivery = int64(r.status), u.Reason, "", 0
+	case logstore.KindHeld:
+		r.slot, r.detail = int64(u.Delivery), u.Reason
+	case logstore.KindStarted:
+		r.slot, r.detail, r.at = int64(u.Delivery), u.Reason, cmp.Or(millis(u.StartedAt), r.at)
+	case logstore.KindProgress:
+		// Of the progress within a step the newest counts, else what was written first.
+		r.slot, r.percent, r.detail, r.precedence = r.at/progressStep.Milliseconds(), u.Progress, u.ProgressText, r.at
+	case logstore.KindLate:
+		r.at = cmp.Or(reportedAt(u), r.at)
+		r.slot, r.detail = r.at<<5|int64(r.status), u.Message // two ends of one instant differ in their status
+	case logstore.KindFinished: // follows from the run
+	}
+	e.rows = append(e.rows, r)
+}
+
+func (e *events) columns() []column {
+	return []column{
+		{"run_id", collect(e.rows, func(r *eventRow) uuid.UUID { return r.id })},
+		{"broadcast_index", collect(e.rows, func(r *eventRow) int32 { return r.index })},
+		{"attempt", collect(e.rows, func(r *eventRow) uint32 { return r.attempt })},
+		{"group", collect(e.rows, func(r *eventRow) string { return r.job.Group() })},
+		{"job", collect(e.rows, func(r *eventRow) string { return string(r.job) })},
+		{"fire_time", collect(e.rows, func(r *eventRow) int64 { return r.fire })},
+		{"kind", collect(e.rows, func(r *eventRow) int8 { return r.kind })},
+		{"slot", collect(e.rows, func(r *eventRow) int64 { return r.slot })},
+		{"at", collect(e.rows, func(r *eventRow) int64 { return r.at })},
+		{"status", collect(e.rows, func(r *eventRow) int8 { return r.status })},
+		{"instance", collect(e.rows, func(r *eventRow) string { return r.instance })},
+		{"delivery", collect(e.rows, func(r *eventRow) uint32 { return r.delivery })},
+		{"percent", collect(e.rows, func(r *eventRow) float64 { return r.percent })},
+		{"detail", collect(e.rows, func(r *eventRow) string { return r.detail })},
+		{"precedence", collect(e.rows, func(r *eventRow) int64 { return r.precedence })},
+	}
+}
+
+// readEvents returns the events of a place. Where rows of one event wait for their
+// merge, the one counts that will stay.
+func (s *Store) readEvents(ctx context.Context, p place) ([]logstore.Change, error) {
+	rows, err := s.conn.Query(ctx, "SELECT attempt, toString(job), toString(kind), at, toString(status), toString(instance), delivery, percent, detail FROM run_events "+
+		"WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ? ORDER BY precedence DESC LIMIT 1 BY attempt, kind, slot", p.fire, p.id, p.index)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	var all []logstore.Change
+	for rows.Next() {
+		c := logstore.Change{RunID: unpackID(p.id), Piece: pieceOf(p.index)}
+		var attempt, delivery uint32
+		var name, kind, status string
+		if err := rows.Scan(&attempt, &name, &kind, &c.At, &status, &c.Instance, &delivery, &c.Progress, &c.Detail); err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), logstore.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read events: %w", explain(err))
+	}
+	return all, nil
+}
+
+// addProgress completes runs with the progress that events tell. Most have none.
+func (s *Store) addProgress(ctx context.Context, rows []row, runs []logstore.Run) error {
+	type key struct {
+		place
+		attempt uint32
+	}
+	of, wanted := map[key]int{}, map[place]bool{}
+	for i := range rows {
+		if rows[i].progress {
+			of[key{rows[i].place, rows[i].attempt}], wanted[rows[i].place] = i, true
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	ctx, err := withPlaces(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	found, err := s.conn.Query(ctx, "SELECT fire_time, run_id, broadcast_index, attempt, argMax(percent, at), argMax(detail, at) FROM run_events WHERE kind = 'progress' AND "+byPlaces+
+		" GROUP BY fire_time, run_id, broadcast_index, attempt")
+	if err != nil {
+		return fmt.Errorf("read progress: %w", explain(err))
+	}
+	defer func() { _ = found.Close() }()
+	for found.Next() {
+		var k key
+		var fire time.Time
+		var percent float64
+		var text string
+		if err := found.Scan(&fire, &k.id, &k.index, &k.attempt, &percent, &text); err != nil {
+			return fmt.Errorf("read progress: %w", err)
+		}
+		k.fire = fire.UnixMilli()
+		if i, ok := of[k]; ok {
+			runs[i].Progress, runs[i].ProgressText = percent, text
+		}
+	}
+	if err := found.Err(); err != nil {
+		return fmt.Errorf("read progress: %w", explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package clickhouse
+
+import (
+	"cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// take merges an update into a row, as package logstore says, and tells whether it is
+// an end that came too late. The row of an attempt that is new has only its place.
+func (r *row) take(u *logstore.Update) (late bool) {
+	status := statusAfter(u)
+	ends := u.Kind == logstore.KindFinished
+	if ends && r.reported != 0 {
+		return r.reported != status || r.reportedAt != reportedAt(u)
+	}
+	if r.job == "" {
+		r.job, r.version, r.cause, r.attempt, r.count = u.Job, toUint32(u.Version), causeCodes[u.Cause], toUint32(u.Attempt), 1
+	}
+	if at := committedAt(u); at != 0 && (r.committedAt == 0 || at < r.committedAt) {
+		r.committedAt = at
+	}
+	r.total = max(r.total, toUint32(u.Total))
+	switch u.Kind {
+	case logstore.KindRecorded:
+		r.takeRecord(u, status)
+	case logstore.KindStarted, logstore.KindProgress, logstore.KindFinished:
+		r.takeEvent(u, ends)
+	case logstore.KindHeld, logstore.KindLate:
+	}
+	r.status = cmp.Or(r.ruled, r.reported, max(r.status, status))
+	r.finishedAt = r.reportedAt
+	if r.ruled != 0 && r.ruled != r.reported {
+		r.finishedAt = r.ruledAt
+	}
+	if r.runStatus = r.status; r.retrying() {
+		r.runStatus = statusCodes[job.StatusQueued]
+	}
+	return false
+}
+
+func (r *row) takeRecord(u *logstore.Update, status int8) {
+	switch {
+	case status >= firstFinal:
+		if r.ruled == 0 {
+			r.ruled, r.ruledAt, r.endReason = status, millis(u.At), u.Reason
+		}
+	case u.Reason != "" && status > r.reasonOf:
+		r.reasonOf, r.reason = status, u.Reason
+	}
+	if u.Parent != "" && r.parent == noRun {
+		r.parent = packID(u.Parent)
+	}
+	if r.madeBy == "" {
+		r.madeBy = u.By
+	}
+	r.until, r.count = max(r.until, millis(u.Until)), max(r.count, uint64(max(u.Count, 1))) //nolint:gosec // is 1 or more
+}
+
+func (r *row) takeEvent(u *logstore.Update, ends bool) {
+	// An update speaks when its instance is the one to show. A whole that is done in
+	// pieces has no instance, and began when the first piece did.
+	delivery, started := toUint32(u.Delivery), millis(u.StartedAt)
+	speaks := u.Instance != "" && (r.instance == "" || ends || r.reported == 0 && delivery > r.delivery)
+	earlier := u.Instance == "" && r.instance == "" && started < r.startedAt
+	if started != 0 && (r.startedAt == 0 || speaks || earlier) {
+		r.startedAt = started
+	}
+	if speaks {
+		r.instance, r.delivery = u.Instance, delivery
+	}
+	r.progress = r.progress || u.Kind == logstore.KindProgress
+	if !ends {
+		return
+	}
+	r.reported, r.reportedAt, r.retry = statusCodes[u.Status], reportedAt(u), u.Retry
+	r.message, r.result, r.logLines = u.Message, string(u.Result), toUint32(u.LogLines)
+	if u.ExitCode != nil {
+		r.exited, r.exitCode = true, toInt32(*u.ExitCode)
+	}
+}
+
+// retrying says that another attempt follows, as far as is known of this one.
+func (r *row) retrying() bool { return r.retry && r.ruled == 0 }
+
+// measurable says that an attempt has ended and it is known how long it took.
+func (r *row) measurable() bool {
+	return r.status >= firstFinal && r.startedAt != 0 && r.finishedAt != 0
+}
+
+func statusAfter(u *logstore.Update) int8 {
+	switch u.Kind {
+	case logstore.KindHeld:
+		return statusCodes[job.StatusPending]
+	case logstore.KindStarted, logstore.KindProgress:
+		return statusCodes[job.StatusRunning]
+	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate:
+	}
+	return statusCodes[u.Status]
+}
+
+// committedAt is 0 for a record that holds a run back: nothing is committed yet.
+func committedAt(u *logstore.Update) int64 {
+	switch {
+	case u.Kind != logstore.KindRecorded:
+		return millis(u.CommittedAt)
+	case u.Status == job.StatusQueued:
+		return 0
+	}
+	return millis(u.At)
+}
+
+// reportedAt is when the end was that an event tells.
+func reportedAt(u *logstore.Update) int64 {
+	if u.FinishedAt.IsZero() {
+		return millis(u.At)
+	}
+	return millis(u.FinishedAt)
+}

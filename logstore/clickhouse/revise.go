@@ -1,0 +1,131 @@
+package clickhouse
+
+import (
+	"cmp"
+	"slices"
+)
+
+// history is what the table has of one place, and what is to be of it.
+type history struct {
+	attempts map[uint32]*revision
+}
+
+// revision is an attempt that changes.
+type revision struct {
+	rows []counted // what the table has, with what does not cancel out
+	last uint32    // the highest revision that it had
+	old  row       // what it shows; the zero row when there is none
+	now  row
+}
+
+// counted is a row, and how often it is there: once, as a rule.
+type counted struct {
+	row
+	n int
+}
+
+// settle returns the rows of one attempt that do not cancel out, and which of them
+// counts: the newest that is there. None counts where the place of it is empty.
+func settle(rows []stored) (left []counted, current row, last uint32) {
+	for i := range rows {
+		r := &rows[i]
+		last = max(last, r.revision)
+		if at := slices.IndexFunc(left, func(c counted) bool { return c.row == r.row }); at >= 0 {
+			left[at].n += int(r.sign)
+		} else {
+			left = append(left, counted{r.row, int(r.sign)})
+		}
+	}
+	left = slices.DeleteFunc(left, func(c counted) bool { return c.n == 0 })
+	for _, c := range left {
+		if c.n > 0 && (current.job == "" || c.revision > current.revision) {
+			current = c.row
+		}
+	}
+	return left, current, last
+}
+
+// attempt returns that of a number, which may be new.
+func (h *history) attempt(p place, attempt uint32) *revision {
+	r, ok := h.attempts[attempt]
+	if !ok {
+		r = &revision{now: row{place: p}}
+		h.attempts[attempt] = r
+	}
+	return r
+}
+
+// supersede gives up the run's status of all attempts but the newest. What they say
+// themselves stays.
+func (h *history) supersede() {
+	var newest uint32
+	for attempt, r := range h.attempts {
+		if r.now.job != "" {
+			newest = max(newest, attempt)
+		}
+	}
+	for attempt, r := range h.attempts {
+		if attempt < newest && r.now.index < 0 {
+			r.now.runStatus = 0
+		}
+	}
+}
+
+// changes returns the rows that make the table say what is now. Where it held what
+// should not be, because two programs wrote, that is put right, too.
+func (r *revision) changes(batch string) []stored {
+	r.now.revision = r.old.revision
+	if r.now == r.old && len(r.rows) == 1 && r.rows[0].n == 1 {
+		return nil
+	}
+	measured := r.now.measurable() && !r.old.measurable()
+	if r.now != r.old {
+		r.now.revision = r.last + 1
+	}
+	var out []stored
+	missing := 1
+	for _, c := range r.rows {
+		if c.row == r.now {
+			missing -= c.n
+			continue
+		}
+		out = appendTimes(out, stored{row: c.row, batch: batch}, -c.n)
+	}
+	return appendTimes(out, stored{row: r.now, batch: batch, measured: measured}, missing)
+}
+
+func appendTimes(rows []stored, r stored, n int) []stored {
+	r.sign = 1
+	if n < 0 {
+		r.sign, n = -1, -n
+	}
+	for range n {
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// standing returns the rows that count among those that the table has, in their order of
+// lists. Rows of one attempt must all be there.
+func standing(rows []stored) []row {
+	slices.SortStableFunc(rows, func(a, b stored) int { return compareRows(&a.row, &b.row) })
+	var all []row
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(r stored) bool { return compareRows(&r.row, &rows[0].row) != 0 })
+		if n < 0 {
+			n = len(rows)
+		}
+		if n == 1 && rows[0].sign > 0 {
+			all = append(all, rows[0].row)
+		} else if _, current, _ := settle(rows[:n]); current.job != "" {
+			all = append(all, current)
+		}
+		rows = rows[n:]
+	}
+	return all
+}
+
+// compareRows is the order of lists: the newest first.
+func compareRows(a, b *row) int {
+	return cmp.Or(cmp.Compare(b.fire, a.fire), slices.Compare(b.id[:], a.id[:]), cmp.Compare(b.attempt, a.attempt), cmp.Compare(b.index, a.index))
+}
