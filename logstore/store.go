@@ -41,6 +41,14 @@ type Store interface {
 	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
 	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
+	// Facets returns how many fires the runs that match stand for, by what they are. Each
+	// dimension is counted without what the filter itself says of it, so that people see
+	// what else there is to choose. Runs without a value, such as the instance of one that
+	// waits, are in none.
+	Facets(ctx context.Context, filter FacetFilter) (Facets, error)
+	// Histogram returns what Counts does, for each of so many equal parts of the range
+	// between From and To, which are both needed.
+	Histogram(ctx context.Context, filter RunFilter, parts int) ([]map[job.Status]int, error)
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)

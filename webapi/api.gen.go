@@ -241,8 +241,14 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// Dimension defines model for Dimension.
+type Dimension = logstore.Dimension
+
 // Duration Example: 5m
 type Duration = job.Duration
+
+// FacetValue defines model for FacetValue.
+type FacetValue = logstore.FacetValue
 
 // Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
@@ -732,6 +738,12 @@ type RunDetail struct {
 
 	// Status Of the run: queued while its newest attempt has ended and another follows
 	Status job.Status `json:"status"`
+}
+
+// RunFacets defines model for RunFacets.
+type RunFacets struct {
+	// Items By dimension
+	Items logstore.Facets `json:"items"`
 }
 
 // RunPage defines model for RunPage.
@@ -1260,6 +1272,31 @@ type CountRunsParams struct {
 	Version int `form:"version,omitempty" json:"version,omitempty"`
 }
 
+// FacetRunsParams defines parameters for FacetRuns.
+type FacetRunsParams struct {
+	// By Defaults to all
+	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
+
+	// Values How many of each
+	Values int `form:"values,omitempty" json:"values,omitempty"`
+
+	// From Fire time, inclusive
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Job group/name
+	Job      []string `form:"job,omitempty" json:"job,omitempty"`
+	Group    string   `form:"group,omitempty" json:"group,omitempty"`
+	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version int `form:"version,omitempty" json:"version,omitempty"`
+}
+
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -1500,6 +1537,9 @@ type ServerInterface interface {
 	// CountRuns How many fires had which fate, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(c *fiber.Ctx, params CountRunsParams) error
+	// FacetRuns What there is to choose from among runs
+	// (GET /api/v1/runs/facets)
+	FacetRuns(c *fiber.Ctx, params FacetRunsParams) error
 	// GetRun A run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(c *fiber.Ctx, runID RunID) error
@@ -3665,6 +3705,106 @@ func (siw *ServerInterfaceWrapper) CountRuns(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// FacetRuns operation middleware
+func (siw *ServerInterfaceWrapper) FacetRuns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FacetRunsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", query, &params.By, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "values" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "values", query, &params.Values, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter values: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cause" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cause", query, &params.Cause, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cause: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "instance" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "instance", query, &params.Instance, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter instance: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FacetRuns(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetRun operation middleware
 func (siw *ServerInterfaceWrapper) GetRun(c *fiber.Ctx) error {
 
@@ -4489,6 +4629,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/runs", wrapper.ListRuns)
 
 	router.Get(options.BaseURL+"/api/v1/runs/counts", wrapper.CountRuns)
+
+	router.Get(options.BaseURL+"/api/v1/runs/facets", wrapper.FacetRuns)
 
 	router.Get(options.BaseURL+"/api/v1/fires", wrapper.ListFires)
 
@@ -5802,6 +5944,35 @@ func (response CountRunsdefaultApplicationProblemPlusJSONResponse) VisitCountRun
 	return ctx.JSON(&response.Body)
 }
 
+type FacetRunsRequestObject struct {
+	Params FacetRunsParams
+}
+
+type FacetRunsResponseObject interface {
+	VisitFacetRunsResponse(ctx *fiber.Ctx) error
+}
+
+type FacetRuns200JSONResponse RunFacets
+
+func (response FacetRuns200JSONResponse) VisitFacetRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type FacetRunsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response FacetRunsdefaultApplicationProblemPlusJSONResponse) VisitFacetRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetRunRequestObject struct {
 	RunID RunID `json:"run_id"`
 }
@@ -6574,6 +6745,9 @@ type StrictServerInterface interface {
 	// CountRuns How many fires had which fate, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
+	// FacetRuns What there is to choose from among runs
+	// (GET /api/v1/runs/facets)
+	FacetRuns(ctx context.Context, request FacetRunsRequestObject) (FacetRunsResponseObject, error)
 	// GetRun A run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(ctx context.Context, request GetRunRequestObject) (GetRunResponseObject, error)
@@ -7913,6 +8087,33 @@ func (sh *strictHandler) CountRuns(ctx *fiber.Ctx, params CountRunsParams) error
 		return err
 	} else if validResponse, ok := response.(CountRunsResponseObject); ok {
 		if err := validResponse.VisitCountRunsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FacetRuns operation middleware
+func (sh *strictHandler) FacetRuns(ctx *fiber.Ctx, params FacetRunsParams) error {
+	var request FacetRunsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FacetRuns(ctx.UserContext(), request.(FacetRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FacetRuns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FacetRunsResponseObject); ok {
+		if err := validResponse.VisitFacetRunsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

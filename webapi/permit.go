@@ -87,6 +87,7 @@ var permits = map[string]permit{
 
 	"listRuns":   {role: auth.Viewer, where: somewhere},
 	"countRuns":  {role: auth.Viewer, where: somewhere},
+	"facetRuns":  {role: auth.Viewer, where: somewhere},
 	"getRun":     {role: auth.Viewer, where: ofRun},
 	"listPieces": {role: auth.Viewer, where: ofRun},
 	"cancelRun":  {role: auth.Operator, where: ofRun, change: "run {run_id}"},

@@ -45,6 +45,25 @@ func (s visibleStore) Counts(ctx context.Context, f logstore.RunFilter) (map[job
 	return s.Store.Counts(ctx, f)
 }
 
+// Facets implements [logstore.Store].
+func (s visibleStore) Facets(ctx context.Context, f logstore.FacetFilter) (logstore.Facets, error) {
+	narrow, some := within(ctx, f.RunFilter)
+	f.RunFilter = narrow
+	if !some {
+		f.Groups = []string{} // which none is in
+	}
+	return s.Store.Facets(ctx, f)
+}
+
+// Histogram implements [logstore.Store].
+func (s visibleStore) Histogram(ctx context.Context, f logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+	f, some := within(ctx, f)
+	if !some {
+		f.Groups = []string{}
+	}
+	return s.Store.Histogram(ctx, f, parts)
+}
+
 // Search implements [logstore.Store]. Lines take a grant besides.
 func (s visibleStore) Search(ctx context.Context, f logstore.SearchFilter) (logstore.SearchPage, error) {
 	groups, everywhere := whoIs(ctx).Access.Seen(auth.Logs)

@@ -241,8 +241,14 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// Dimension defines model for Dimension.
+type Dimension = logstore.Dimension
+
 // Duration Example: 5m
 type Duration = job.Duration
+
+// FacetValue defines model for FacetValue.
+type FacetValue = logstore.FacetValue
 
 // Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
@@ -732,6 +738,12 @@ type RunDetail struct {
 
 	// Status Of the run: queued while its newest attempt has ended and another follows
 	Status job.Status `json:"status"`
+}
+
+// RunFacets defines model for RunFacets.
+type RunFacets struct {
+	// Items By dimension
+	Items logstore.Facets `json:"items"`
 }
 
 // RunPage defines model for RunPage.
@@ -1248,6 +1260,31 @@ type CountRunsParams struct {
 
 	// Parts Into how many parts to divide the range
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Job group/name
+	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// FacetRunsParams defines parameters for FacetRuns.
+type FacetRunsParams struct {
+	// By Defaults to all
+	By *[]Dimension `form:"by,omitempty" json:"by,omitempty"`
+
+	// Values How many of each
+	Values *int `form:"values,omitempty" json:"values,omitempty"`
+
+	// From Fire time, inclusive
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Job group/name
 	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
@@ -1855,6 +1892,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
 	CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FacetRuns What there is to choose from among runs
+	//
+	// How many fires each status, cause, group, job, version and instance has, the most
+	// frequent first. Each is counted without what the filter itself says of it. A filter
+	// given more than once means any of its values.
+	//
+	// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
+	FacetRuns(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetRun A run's attempts and its timeline
 	//
@@ -2970,6 +3016,25 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 // Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
 func (c *Client) CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCountRunsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FacetRuns What there is to choose from among runs
+//
+// How many fires each status, cause, group, job, version and instance has, the most
+// frequent first. Each is counted without what the filter itself says of it. A filter
+// given more than once means any of its values.
+//
+// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
+func (c *Client) FacetRuns(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFacetRunsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6241,6 +6306,168 @@ func NewCountRunsRequest(server string, params *CountRunsParams) (*http.Request,
 	return req, nil
 }
 
+// NewFacetRunsRequest constructs an http.Request for the FacetRuns method
+func NewFacetRunsRequest(server string, params *FacetRunsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/facets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Values != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "values", *params.Values, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cause != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Instance != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetRunRequest constructs an http.Request for the GetRun method
 func NewGetRunRequest(server string, runID RunID) (*http.Request, error) {
 	var err error
@@ -7708,6 +7935,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
 	CountRunsWithResponse(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*CountRunsResponse, error)
+
+	// FacetRunsWithResponse What there is to choose from among runs
+	//
+	// How many fires each status, cause, group, job, version and instance has, the most
+	// frequent first. Each is counted without what the filter itself says of it. A filter
+	// given more than once means any of its values.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
+	FacetRunsWithResponse(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*FacetRunsResponse, error)
 
 	// GetRunWithResponse A run's attempts and its timeline
 	//
@@ -9903,6 +10141,54 @@ func (r CountRunsResponse) ContentType() string {
 	return ""
 }
 
+type FacetRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunFacets
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FacetRunsResponse) GetJSON200() *RunFacets {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FacetRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FacetRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FacetRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FacetRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FacetRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetRunResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11688,6 +11974,23 @@ func (c *ClientWithResponses) CountRunsWithResponse(ctx context.Context, params 
 		return nil, err
 	}
 	return ParseCountRunsResponse(rsp)
+}
+
+// FacetRunsWithResponse What there is to choose from among runs
+//
+// How many fires each status, cause, group, job, version and instance has, the most
+// frequent first. Each is counted without what the filter itself says of it. A filter
+// given more than once means any of its values.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
+func (c *ClientWithResponses) FacetRunsWithResponse(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*FacetRunsResponse, error) {
+	rsp, err := c.FacetRuns(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFacetRunsResponse(rsp)
 }
 
 // GetRunWithResponse A run's attempts and its timeline
@@ -13485,6 +13788,39 @@ func ParseCountRunsResponse(rsp *http.Response) (*CountRunsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest RunCounts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFacetRunsResponse parses an HTTP response from a FacetRunsWithResponse call
+func ParseFacetRunsResponse(rsp *http.Response) (*FacetRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FacetRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunFacets
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -32,6 +32,8 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"pages hold while runs are written", pagesWhileWriting},
 		{"filters select and combine", filters},
 		{"counts count fires", counts},
+		{"facets count what there is to choose from", facets},
+		{"a histogram counts in equal parts", histogram},
 		{"last runs are per job", lastRuns},
 		{"a filter that is not valid is refused", invalidFilters},
 

@@ -669,6 +669,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What there is to choose from among runs
+         * @description How many fires each status, cause, group, job, version and instance has, the most
+         *     frequent first. Each is counted without what the filter itself says of it. A filter
+         *     given more than once means any of its values.
+         */
+        get: operations["facetRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fires": {
         parameters: {
             query?: never;
@@ -1756,6 +1778,19 @@ export interface components {
             /** @description False when there are more than two million fires: then later jobs were not counted */
             complete: boolean;
         };
+        /** @enum {string} */
+        Dimension: "status" | "cause" | "group" | "job" | "version" | "instance";
+        RunFacets: {
+            /** @description By dimension */
+            items: {
+                [key: string]: components["schemas"]["FacetValue"][];
+            };
+        };
+        FacetValue: {
+            value: string;
+            /** @description Fires */
+            count: number;
+        };
         RunCounts: {
             /** Format: date-time */
             from: string;
@@ -2340,6 +2375,9 @@ export type Fire = components['schemas']['Fire'];
 export type FirePage = components['schemas']['FirePage'];
 export type JobFires = components['schemas']['JobFires'];
 export type FireCounts = components['schemas']['FireCounts'];
+export type Dimension = components['schemas']['Dimension'];
+export type RunFacets = components['schemas']['RunFacets'];
+export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
 export type Hold = components['schemas']['Hold'];
@@ -3620,6 +3658,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunCounts"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    facetRuns: {
+        parameters: {
+            query?: {
+                /** @description Defaults to all */
+                by?: components["schemas"]["Dimension"][];
+                /** @description How many of each */
+                values?: number;
+                /** @description Fire time, inclusive */
+                from?: string;
+                /** @description Fire time, exclusive */
+                to?: string;
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                status?: components["schemas"]["Status"][];
+                cause?: components["schemas"]["Cause"][];
+                instance?: string;
+                /** @description Of the job */
+                version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values of each dimension */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFacets"];
                 };
             };
             default: components["responses"]["Problem"];

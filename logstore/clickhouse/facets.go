@@ -1,0 +1,115 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// facetsAtOnce is how many dimensions are counted at a time.
+const facetsAtOnce = 3
+
+var facetColumn = map[logstore.Dimension]string{
+	logstore.ByCause: "cause", logstore.ByGroup: "group", logstore.ByJob: "job", logstore.ByVersion: "version", logstore.ByInstance: "instance",
+}
+
+// Facets implements [logstore.Store].
+func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logstore.Facets, error) {
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	filter = filter.WithDefaults()
+	found := make([][]logstore.FacetValue, len(filter.By))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(facetsAtOnce)
+	for i, d := range filter.By {
+		apart, _ := filter.Apart(d)
+		g.Go(func() (err error) {
+			found[i], err = s.facet(ctx, &apart, d, filter.Values)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	facets := logstore.Facets{}
+	for i, d := range filter.By {
+		facets[d] = found[i]
+	}
+	return facets, nil
+}
+
+func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d logstore.Dimension, values int) ([]logstore.FacetValue, error) {
+	c, err := ofRuns(f)
+	if err != nil {
+		return nil, err
+	}
+	column := facetColumn[d]
+	if d == logstore.ByStatus {
+		column = statusColumn(f)
+	}
+	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toString(%s) AS value, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY value HAVING fires > 0 AND value != '' ORDER BY fires DESC, value LIMIT %d",
+		column, c.clause("WHERE"), values), c.args...)
+	if err != nil {
+		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	found := []logstore.FacetValue{}
+	for rows.Next() {
+		var value string
+		var n int64
+		if err := rows.Scan(&value, &n); err != nil {
+			return nil, fmt.Errorf("count by %s: %w", d, err)
+		}
+		found = append(found, logstore.FacetValue{Value: value, Count: int(n)})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
+	}
+	return found, nil
+}
+
+// Histogram implements [logstore.Store].
+func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+	filter.Limit, filter.Cursor = 0, ""
+	if err := filter.CheckHistogram(parts); err != nil {
+		return nil, err
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	c, err := ofRuns(&filter)
+	if err != nil {
+		return nil, err
+	}
+	from, to := ceilMillis(filter.From), ceilMillis(filter.To)
+	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv((toUnixTimestamp64Milli(fire_time) - %d) * %d, %d)) AS part, toString(%s) AS state, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY part, state HAVING fires > 0",
+		from, parts, to-from, statusColumn(&filter), c.clause("WHERE")), c.args...)
+	if err != nil {
+		return nil, fmt.Errorf("count runs over time: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	counts := make([]map[job.Status]int, parts)
+	for i := range counts {
+		counts[i] = map[job.Status]int{}
+	}
+	for rows.Next() {
+		var part, n int64
+		var status string
+		if err := rows.Scan(&part, &status, &n); err != nil {
+			return nil, fmt.Errorf("count runs over time: %w", err)
+		}
+		counts[part][job.Status(status)] = int(n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count runs over time: %w", explain(err))
+	}
+	return counts, nil
+}

@@ -1,0 +1,184 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// facetColumn is where a dimension is. A group is that of the job.
+var facetColumn = map[logstore.Dimension]string{
+	logstore.ByCause: "cause", logstore.ByGroup: "job", logstore.ByJob: "job", logstore.ByVersion: "version", logstore.ByInstance: "instance",
+}
+
+// Facets implements [logstore.Store]. Dimensions of which the filter says nothing are
+// counted in one pass.
+func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logstore.Facets, error) {
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	filter = filter.WithDefaults()
+	facets := logstore.Facets{}
+	var together []logstore.Dimension
+	for _, d := range filter.By {
+		apart, narrowed := filter.Apart(d)
+		if !narrowed {
+			together = append(together, d)
+			continue
+		}
+		if err := s.facets(ctx, apart, filter.Values, facets, d); err != nil {
+			return nil, err
+		}
+	}
+	return facets, s.facets(ctx, filter.RunFilter, filter.Values, facets, together...)
+}
+
+func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, into logstore.Facets, by ...logstore.Dimension) error {
+	if len(by) == 0 {
+		return nil
+	}
+	for _, d := range by {
+		into[d] = []logstore.FacetValue{}
+	}
+	q := newQuery(f, s.jobs)
+	if q.empty {
+		return nil
+	}
+	columns, numbers := make([]string, len(by)), make([]string, len(by))
+	for i, d := range by {
+		if columns[i] = facetColumn[d]; d == logstore.ByStatus {
+			columns[i] = q.by
+		}
+		numbers[i] = strconv.Itoa(i + 1)
+	}
+	var args []any
+	legs := make([]string, len(q.legs))
+	for i, leg := range q.legs {
+		legs[i] = "SELECT " + strings.Join(columns, ", ") + ", count FROM " + leg + q.where
+		args = append(args, q.args...)
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT *, sum(count) FROM ("+strings.Join(legs, " UNION ALL ")+") GROUP BY "+strings.Join(numbers, ", "), args...)
+	if err != nil {
+		return fmt.Errorf("count facets: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	counts := make([]map[string]int, len(by))
+	for i := range counts {
+		counts[i] = map[string]int{}
+	}
+	found, n, one := make([]any, len(by)), 0, 0
+	scan := make([]any, 0, len(by)+2)
+	for i := range found {
+		scan = append(scan, &found[i])
+	}
+	scan = append(scan, &one, &n)
+	for rows.Next() {
+		if err := rows.Scan(scan...); err != nil {
+			return fmt.Errorf("count facets: %w", err)
+		}
+		for i, d := range by {
+			counts[i][s.facetValue(d, found[i])] += n
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("count facets: %w", err)
+	}
+	for i, d := range by {
+		for value, n := range counts[i] {
+			if value != "" {
+				into[d] = append(into[d], logstore.FacetValue{Value: value, Count: n})
+			}
+		}
+		slices.SortFunc(into[d], logstore.CompareFacets)
+		into[d] = into[d][:min(len(into[d]), values)]
+	}
+	return nil
+}
+
+// facetValue is empty for a run without one, such as the instance of one that waits.
+func (s *Store) facetValue(d logstore.Dimension, v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	number, _ := v.(int64)
+	switch d {
+	case logstore.ByStatus:
+		return string(statusOf[number])
+	case logstore.ByCause:
+		return string(causeOf[number])
+	case logstore.ByGroup:
+		return s.jobs.name(number).Group()
+	case logstore.ByJob:
+		return string(s.jobs.name(number))
+	case logstore.ByVersion:
+		return strconv.FormatInt(number, 10)
+	case logstore.ByInstance:
+	}
+	return ""
+}
+
+// Histogram implements [logstore.Store].
+func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+	filter.Limit, filter.Cursor = 0, ""
+	if err := filter.CheckHistogram(parts); err != nil {
+		return nil, err
+	}
+	counts := make([]map[job.Status]int, parts)
+	for i := range counts {
+		counts[i] = map[job.Status]int{}
+	}
+	from, to := ceilMillis(filter.From), ceilMillis(filter.To)
+	filter.From, filter.To = time.Time{}, time.Time{} // each part has its own
+	q := newQuery(filter, s.jobs)
+	if q.empty {
+		return counts, nil
+	}
+	edges := make([]string, parts)
+	for i := range edges {
+		edges[i] = fmt.Sprintf("(%d, x'%x', x'%x')", i, edge(from, to, i, parts), edge(from, to, i+1, parts))
+	}
+	var args []any
+	legs := make([]string, len(q.legs))
+	for i, leg := range q.legs {
+		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
+		args = append(args, q.args...)
+	}
+	rows, err := s.reads.QueryContext(ctx, "WITH edges (part, low, high) AS (VALUES "+strings.Join(edges, ", ")+") SELECT part, status, sum(fires) FROM ("+
+		strings.Join(legs, " UNION ALL ")+") GROUP BY 1, 2", args...)
+	if err != nil {
+		return nil, fmt.Errorf("count runs over time: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var part, n int
+		var status int64
+		if err := rows.Scan(&part, &status, &n); err != nil {
+			return nil, fmt.Errorf("count runs over time: %w", err)
+		}
+		counts[part][statusOf[status]] = n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count runs over time: %w", err)
+	}
+	return counts, nil
+}
+
+func ceilMillis(t time.Time) int64 {
+	ms := t.UnixMilli()
+	if t.Nanosecond()%int(time.Millisecond) != 0 {
+		ms++
+	}
+	return ms
+}
+
+// edge returns the lowest id of part i of a range.
+func edge(from, to int64, i, parts int) []byte {
+	n := int64(parts)
+	return idAt(time.UnixMilli(from + ((to-from)*int64(i)+n-1)/n))
+}
