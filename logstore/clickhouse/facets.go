@@ -56,7 +56,7 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d logstore.Dim
 		column = statusColumn(f)
 	}
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toString(%s) AS value, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY value HAVING fires > 0 AND value != '' ORDER BY fires DESC, value LIMIT %d",
-		column, c.clause("WHERE"), values), c.args...)
+		column, c.clause(), values), c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
 	}
@@ -91,7 +91,7 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 	}
 	from, to := ceilMillis(filter.From), ceilMillis(filter.To)
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv((toUnixTimestamp64Milli(fire_time) - %d) * %d, %d)) AS part, toString(%s) AS state, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY part, state HAVING fires > 0",
-		from, parts, to-from, statusColumn(&filter), c.clause("WHERE")), c.args...)
+		from, parts, to-from, statusColumn(&filter), c.clause()), c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs over time: %w", explain(err))
 	}

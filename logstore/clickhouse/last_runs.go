@@ -67,7 +67,7 @@ func (s *Store) newestByJob(ctx context.Context, f *logstore.RunFilter, n int) (
 		return nil, err
 	}
 	for ask := spare(n); ; ask *= 4 {
-		found, err := s.conn.Query(ctx, fmt.Sprintf("SELECT %s FROM runs%s%s LIMIT %d BY job", readColumns(false), c.clause("WHERE"), newestFirst, ask), c.args...)
+		found, err := s.conn.Query(ctx, fmt.Sprintf("SELECT %s FROM runs%s%s LIMIT %d BY job", readColumns(false), c.clause(), newestFirst, ask), c.args...)
 		if err != nil {
 			return nil, explain(err)
 		}

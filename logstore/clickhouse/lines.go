@@ -91,7 +91,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 		order = "seq DESC"
 	}
 	// Of lines with one number the first written counts, whatever its level.
-	query := "SELECT job, seq, at, toString(level) AS level, toString(output), text FROM run_logs" + c.clause("WHERE") + " ORDER BY " + order + ", precedence DESC LIMIT 1 BY seq"
+	query := "SELECT job, seq, at, toString(level) AS level, toString(output), text FROM run_logs" + c.clause() + " ORDER BY " + order + ", precedence DESC LIMIT 1 BY seq"
 	if len(filter.Levels) > 0 {
 		query = "SELECT * FROM (" + query + ") WHERE level IN (?)"
 		c.args = append(c.args, filter.Levels)

@@ -55,7 +55,7 @@ func (r *row) takeRecord(u *logstore.Update, status int8) {
 	if r.madeBy == "" {
 		r.madeBy = u.By
 	}
-	r.until, r.count = max(r.until, millis(u.Until)), max(r.count, uint64(max(u.Count, 1))) //nolint:gosec // is 1 or more
+	r.until, r.count = max(r.until, millis(u.Until)), max(r.count, uint64(max(u.Count, 1)))
 }
 
 func (r *row) takeEvent(u *logstore.Update, ends bool) {

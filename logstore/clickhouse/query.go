@@ -11,7 +11,7 @@ import (
 // texts are; UUIDs are ordered otherwise here.
 const newestFirst = " ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC"
 
-// conditions are parts of a WHERE, or of a HAVING, that must all hold.
+// conditions are parts of a WHERE that must all hold.
 type conditions struct {
 	parts []string
 	args  []any
@@ -22,11 +22,11 @@ func (c *conditions) add(part string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-func (c *conditions) clause(word string) string {
+func (c *conditions) clause() string {
 	if len(c.parts) == 0 {
 		return ""
 	}
-	return " " + word + " " + strings.Join(c.parts, " AND ")
+	return " WHERE " + strings.Join(c.parts, " AND ")
 }
 
 // where is what rows of runs and of run_logs have in common, and cause and version. It

@@ -146,7 +146,7 @@ func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT " + readColumns(false) + " FROM runs" + c.clause("WHERE") + newestFirst
+	query := "SELECT " + readColumns(false) + " FROM runs" + c.clause() + newestFirst
 	for ask := spare(limit); ; ask *= 4 {
 		found, err := s.conn.Query(ctx, fmt.Sprintf("%s LIMIT %d", query, ask), c.args...)
 		if err != nil {
@@ -180,7 +180,7 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause("WHERE")+" GROUP BY 1 HAVING fires > 0", c.args...)
+	rows, err := s.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause()+" GROUP BY 1 HAVING fires > 0", c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs: %w", explain(err))
 	}

@@ -88,7 +88,7 @@ func (s *Store) search(ctx context.Context, f *logstore.SearchFilter, limit int)
 	for _, p := range terms.Phrases {
 		c.add("lower(text) LIKE ?", "%"+escapeLike.Replace(p)+"%")
 	}
-	rows, err := s.conn.Query(ctx, "SELECT job, run_id, attempt, broadcast_index, seq, at, toString(level), toString(output), text FROM run_logs"+c.clause("WHERE")+
+	rows, err := s.conn.Query(ctx, "SELECT job, run_id, attempt, broadcast_index, seq, at, toString(level), toString(output), text FROM run_logs"+c.clause()+
 		" ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC, seq DESC, precedence DESC"+
 		fmt.Sprintf(" LIMIT 1 BY fire_time, run_id, attempt, broadcast_index, seq LIMIT %d", limit), c.args...)
 	if err != nil {

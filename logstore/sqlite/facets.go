@@ -50,20 +50,8 @@ func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, in
 	if q.empty {
 		return nil
 	}
-	columns, numbers := make([]string, len(by)), make([]string, len(by))
-	for i, d := range by {
-		if columns[i] = facetColumn[d]; d == logstore.ByStatus {
-			columns[i] = q.by
-		}
-		numbers[i] = strconv.Itoa(i + 1)
-	}
-	var args []any
-	legs := make([]string, len(q.legs))
-	for i, leg := range q.legs {
-		legs[i] = "SELECT " + strings.Join(columns, ", ") + ", count FROM " + leg + q.where
-		args = append(args, q.args...)
-	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT *, sum(count) FROM ("+strings.Join(legs, " UNION ALL ")+") GROUP BY "+strings.Join(numbers, ", "), args...)
+	query, args := q.facets(by)
+	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("count facets: %w", err)
 	}
@@ -99,6 +87,24 @@ func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, in
 		into[d] = into[d][:min(len(into[d]), values)]
 	}
 	return nil
+}
+
+// facets returns the statement for the number of fires by some dimensions.
+func (q *query) facets(by []logstore.Dimension) (string, []any) {
+	columns, numbers := make([]string, len(by)), make([]string, len(by))
+	for i, d := range by {
+		if columns[i] = facetColumn[d]; d == logstore.ByStatus {
+			columns[i] = q.by
+		}
+		numbers[i] = strconv.Itoa(i + 1)
+	}
+	var args []any
+	legs := make([]string, len(q.legs))
+	for i, leg := range q.legs {
+		legs[i] = "SELECT " + strings.Join(columns, ", ") + ", count FROM " + leg + q.where
+		args = append(args, q.args...)
+	}
+	return "SELECT *, sum(count) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY " + strings.Join(numbers, ", "), args
 }
 
 // facetValue is empty for a run without one, such as the instance of one that waits.
@@ -139,18 +145,8 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 	if q.empty {
 		return counts, nil
 	}
-	edges := make([]string, parts)
-	for i := range edges {
-		edges[i] = fmt.Sprintf("(%d, x'%x', x'%x')", i, edge(from, to, i, parts), edge(from, to, i+1, parts))
-	}
-	var args []any
-	legs := make([]string, len(q.legs))
-	for i, leg := range q.legs {
-		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
-		args = append(args, q.args...)
-	}
-	rows, err := s.reads.QueryContext(ctx, "WITH edges (part, low, high) AS (VALUES "+strings.Join(edges, ", ")+") SELECT part, status, sum(fires) FROM ("+
-		strings.Join(legs, " UNION ALL ")+") GROUP BY 1, 2", args...)
+	query, args := q.histogram(from, to, parts)
+	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs over time: %w", err)
 	}
@@ -167,6 +163,22 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 		return nil, fmt.Errorf("count runs over time: %w", err)
 	}
 	return counts, nil
+}
+
+// histogram returns the statement for the number of fires by part of a range of
+// milliseconds and by status.
+func (q *query) histogram(from, to int64, parts int) (string, []any) {
+	edges := make([]string, parts)
+	for i := range edges {
+		edges[i] = fmt.Sprintf("(%d, x'%x', x'%x')", i, edge(from, to, i, parts), edge(from, to, i+1, parts))
+	}
+	var args []any
+	legs := make([]string, len(q.legs))
+	for i, leg := range q.legs {
+		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
+		args = append(args, q.args...)
+	}
+	return "WITH edges (part, low, high) AS (VALUES " + strings.Join(edges, ", ") + ") SELECT part, status, sum(fires) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY 1, 2", args
 }
 
 func ceilMillis(t time.Time) int64 {
