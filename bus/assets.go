@@ -155,6 +155,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.
 		{Bucket: BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 	}
 }

@@ -28,6 +28,7 @@ const (
 	BucketInst     = "INST"     // <group>.<instance> -> Instance
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketGiven    = "GIVEN"    // <group>.<run> -> Given
+	BucketLedger   = "LEDGER"   // audited -> Audited, finding.<group>.<name>.<run> -> Finding
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 	BucketAccess   = "ACCESS"   // what package auth keeps of users, tokens and invitations
 	BucketSession  = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed

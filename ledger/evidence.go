@@ -36,14 +36,16 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*Ent
 	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
 		return false, err
 	}
-	if err := v.readCover(ctx, j, after); err != nil {
-		return false, err
-	}
-	for after < upto {
+	for first := true; after < upto; first = false {
 		fires, all := j.fires(after, upto)
 		rows, err := v.rows(ctx, instant(after+1), instant(all+1))
 		if err != nil {
 			return false, err
+		}
+		if first && len(fires) > 0 && (len(rows) == 0 || rows[0].FireTime.UnixMilli() != fires[0].At) {
+			if err := v.readCover(ctx, j, after); err != nil {
+				return false, err
+			}
 		}
 		if !j.window(fires, rows, yield) {
 			return false, nil

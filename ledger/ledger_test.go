@@ -150,7 +150,7 @@ func TestOneRowSpeaksForSeveralFires(t *testing.T) {
 	w.says(0, 55, "12:00 missed", "12:10 missed", "12:20 missed", "12:30 missed noticed too late", "12:40 caught_up", "12:50 discrepancy")
 	w.says(15, 35, "12:20 missed", "12:30 missed")
 	w.wrote(20, job.StatusSucceeded)
-	w.says(15, 35, "12:20 discrepancy it has two fates", "12:30 missed")
+	w.says(5, 35, "12:10 missed", "12:20 discrepancy it has two fates", "12:30 missed")
 }
 
 func TestAnEditHeardLateBeginsAfterTheLastFireOfTheVersionBefore(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
 	"carillon/scheduler"
@@ -138,9 +139,14 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		if err != nil {
 			return nil, err
 		}
+		patrol, err := ledger.NewPatrol(conn, n.store, log.With("component", "ledger"), reg)
+		if err != nil {
+			return nil, err
+		}
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
-			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second})
+			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second},
+			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
 	}
 	if slices.Contains(c.roles, roleScheduler) {
 		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg})

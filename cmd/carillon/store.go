@@ -17,6 +17,7 @@ import (
 	"carillon/bus"
 	"carillon/internal/chserver"
 	"carillon/job"
+	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 	"carillon/logstore/sqlite"
@@ -65,6 +66,7 @@ func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Log
 const (
 	roleSchema    = "role.schema"    // changes the schema of a shared store
 	roleRetention = "role.retention" // trims the history
+	rolePatrol    = "role.patrol"    // audits the ledger
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -109,27 +111,50 @@ func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock fu
 
 // retain deletes history beyond its age every hour, until ctx is done.
 func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.Store, log *slog.Logger) error {
-	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
-	if err != nil {
-		return fmt.Errorf("start retention: %w", err)
-	}
-	_, err = cron.NewJob(gocron.DurationJob(time.Hour), gocron.NewTask(func() {
+	return keep(ctx, "retention", time.Hour, func() {
 		trimmed, err := c.trim(ctx, conn, store)
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "history not trimmed", "error", err)
 		} else if trimmed.Runs+trimmed.Lines > 0 {
 			log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
 		}
-	}), gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
+	})
+}
+
+// keep does a chore at once and then every so often, until ctx is done.
+func keep(ctx context.Context, chore string, every time.Duration, do func()) error {
+	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
 	if err != nil {
-		return fmt.Errorf("plan retention: %w", err)
+		return fmt.Errorf("start %s: %w", chore, err)
+	}
+	_, err = cron.NewJob(gocron.DurationJob(every), gocron.NewTask(do),
+		gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
+	if err != nil {
+		return fmt.Errorf("plan %s: %w", chore, err)
 	}
 	cron.Start()
 	<-ctx.Done()
 	if err := cron.Shutdown(); err != nil {
-		return fmt.Errorf("stop retention: %w", err)
+		return fmt.Errorf("stop %s: %w", chore, err)
 	}
 	return nil
+}
+
+// patrolEvery is how often the ledger is audited.
+const patrolEvery = 2 * time.Minute
+
+// patrol audits the ledger as time goes on, until ctx is done.
+func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol, log *slog.Logger) error {
+	return keep(ctx, "audit of the ledger", patrolEvery, func() {
+		unlock, err := lockRole(ctx, conn, rolePatrol, c.node)
+		if err == nil {
+			err = p.Round(ctx)
+			unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "ledger not audited", "error", err)
+		}
+	})
 }
 
 func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store) (logstore.Trimmed, error) {

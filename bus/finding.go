@@ -1,0 +1,116 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// Finding is a discrepancy that the continuous audit of the ledger has found: a fire of
+// an active job has neither its run nor a recorded reason, or a run has no fire. It is
+// worth an alarm. The bucket keeps it for [FindingTTL].
+type Finding struct {
+	Job      job.Name  `json:"job"`
+	FireTime time.Time `json:"fire_time"`
+	RunID    job.RunID `json:"run_id"` // that the fire owes, or that has no fire
+	Version  int       `json:"version,omitempty"`
+	Reason   string    `json:"reason"` // what is wrong
+	FoundAt  time.Time `json:"found_at"`
+}
+
+// FindingTTL is how long a finding is kept, and not told anew.
+const FindingTTL = 30 * 24 * time.Hour
+
+const (
+	findingPrefix = "finding."
+	keyAudited    = "audited"
+)
+
+// PutFinding keeps f, and reports whether it is new: of a run there is one finding.
+func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err error) {
+	kv, err := c.kv(ctx, BucketLedger)
+	if err != nil {
+		return false, err
+	}
+	data, err := json.Marshal(f)
+	if err != nil {
+		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
+	}
+	key := findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
+	_, err = kv.Create(ctx, key, data, jetstream.KeyTTL(FindingTTL))
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write finding about run %s: %w", f.RunID, Unavailable(err))
+	}
+	return true, nil
+}
+
+// WatchFindings follows the findings about all jobs; see [Conn.WatchJobs]. Entries are
+// read by [DecodeFinding]; those without a value have been kept for long enough.
+func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.watch(ctx, BucketLedger, []string{findingPrefix + ">"}, false, 0)
+}
+
+// DecodeFinding reads what the bucket holds. The error is an *InvalidError.
+func DecodeFinding(data []byte) (*Finding, error) {
+	f := &Finding{}
+	if err := json.Unmarshal(data, f); err != nil {
+		return nil, &job.InvalidError{Field: "finding", Reason: fmt.Sprintf("is damaged: %v", err)}
+	}
+	return f, nil
+}
+
+// Audited is how far the continuous audit of the ledger has come: by shard, up to which
+// instant everything that was due is judged.
+type Audited map[int]time.Time
+
+// GetAudited returns how far the audit has come; it is empty at first.
+func (c *Conn) GetAudited(ctx context.Context) (Audited, error) {
+	kv, err := c.kv(ctx, BucketLedger)
+	if err != nil {
+		return nil, err
+	}
+	e, err := kv.Get(ctx, keyAudited)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Audited{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read progress of the audit: %w", Unavailable(err))
+	}
+	text := map[string]time.Time{}
+	if err := json.Unmarshal(e.Value(), &text); err != nil {
+		return nil, fmt.Errorf("%w: progress of the audit is damaged: %w", job.ErrInvalid, err)
+	}
+	a := Audited{}
+	for key, at := range text {
+		if shard, err := strconv.Atoi(key); err == nil {
+			a[shard] = at
+		}
+	}
+	return a, nil
+}
+
+// PutAudited keeps how far the audit has come.
+func (c *Conn) PutAudited(ctx context.Context, a Audited) error {
+	kv, err := c.kv(ctx, BucketLedger)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode progress of the audit: %w", err)
+	}
+	if _, err := kv.Put(ctx, keyAudited, data); err != nil {
+		return fmt.Errorf("write progress of the audit: %w", Unavailable(err))
+	}
+	return nil
+}

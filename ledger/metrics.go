@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+)
+
+// metrics is what a patrol counts.
+type metrics struct {
+	fires         *prometheus.CounterVec // judged, by fate
+	discrepancies prometheus.Counter     // found, each once
+	until         prometheus.Gauge
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	opts := func(name, help string) prometheus.Opts {
+		return prometheus.Opts{Namespace: "carillon", Subsystem: "ledger", Name: name, Help: help}
+	}
+	m := &metrics{
+		fires:         prometheus.NewCounterVec(prometheus.CounterOpts(opts("fires_total", "Fires that the continuous audit has judged.")), []string{"fate"}),
+		discrepancies: prometheus.NewCounter(prometheus.CounterOpts(opts("discrepancies_total", "Discrepancies that the continuous audit has found."))),
+		until:         prometheus.NewGauge(prometheus.GaugeOpts(opts("audited_until_timestamp_seconds", "Up to where all shards are audited, in Unix time."))),
+	}
+	var errs []error
+	for _, c := range []prometheus.Collector{m.fires, m.discrepancies, m.until} {
+		errs = append(errs, r.Register(c))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
+	}
+	for _, f := range Fates {
+		m.fires.WithLabelValues(string(f))
+	}
+	return m, nil
+}
+
+func (m *metrics) count(t *Tally) {
+	for fate, n := range map[Fate]int{
+		Ran: t.Ran, CaughtUp: t.CaughtUp, Pending: t.Pending, Skipped: t.Skipped, Missed: t.Missed, Unjudged: t.Unjudged, Discrepancy: t.Discrepancies,
+	} {
+		m.fires.WithLabelValues(string(fate)).Add(float64(n))
+	}
+}
+
+func (m *metrics) audited(a bus.Audited) {
+	var least time.Time
+	for _, at := range a {
+		if least.IsZero() || at.Before(least) {
+			least = at
+		}
+	}
+	m.until.Set(float64(least.UnixMilli()) / 1000)
+}

@@ -1,0 +1,260 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+const (
+	// firstLook is how far back a patrol begins that has no predecessor.
+	firstLook = 24 * time.Hour
+	// longestLook bounds what one round looks at; the next one goes on from there.
+	longestLook = 6 * time.Hour
+	// atOnce is for how many jobs the history is read together.
+	atOnce = 100
+	// manyFires is from how many fires on a job is judged by itself.
+	manyFires = 2000
+)
+
+// Patrol audits the ledger as time goes on: each fire once, as soon as it can be judged.
+// How far it has come is kept on the bus, and so are the discrepancies that it finds,
+// as [bus.Finding]. One patrol of a cluster should be at work; two do no harm.
+type Patrol struct {
+	conn    *bus.Conn
+	store   logstore.Store
+	ledger  *Ledger
+	log     *slog.Logger
+	metrics *metrics
+}
+
+// NewPatrol returns a patrol. conn must be open; store must have the history of the
+// whole cluster. Discrepancies go to log and are counted in reg.
+func NewPatrol(conn *bus.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Patrol, error) {
+	m, err := newMetrics(reg)
+	if err != nil {
+		return nil, err
+	}
+	return &Patrol{conn: conn, store: store, ledger: New(conn, store), log: log, metrics: m}, nil
+}
+
+// Round judges what has come to be decided since the last round. While the history
+// lacks records it does nothing: what it lacks may be anything.
+func (p *Patrol) Round(ctx context.Context) error {
+	audited, err := p.conn.GetAudited(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := p.ledger.look(ctx, -1)
+	if err != nil {
+		return err
+	}
+	if !at.ingested {
+		return nil
+	}
+	for shard := range p.conn.Cluster().Shards {
+		done := at.cursors[shard].Done
+		from, known := audited[shard]
+		if !known {
+			from = latest(p.conn.Cluster().CreatedAt, done.Add(-firstLook))
+		}
+		to := earliest(done, from.Add(longestLook))
+		if !to.After(from) {
+			continue
+		}
+		if to, err = p.patrolShard(ctx, at, shard, from, to); err != nil {
+			return fmt.Errorf("audit shard %d: %w", shard, err)
+		}
+		audited[shard] = to
+	}
+	if err := p.conn.PutAudited(ctx, audited); err != nil {
+		return err
+	}
+	p.metrics.audited(audited)
+	return nil
+}
+
+// patrolShard judges what was due in (from, to] in a shard, and returns up to where it
+// could.
+func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from, to time.Time) (time.Time, error) {
+	watch, err := p.conn.WatchJobs(ctx, []int{shard}, true)
+	if err != nil {
+		return from, err
+	}
+	jobs, err := readVersions(watch)
+	if err != nil {
+		return from, err
+	}
+	for some := range slices.Chunk(jobs, atOnce) {
+		var together []Evidence
+		window := from
+		for _, versions := range some {
+			v := Evidence{
+				Job: versions[0].Job.Job, Versions: versions, Cursor: at.cursors[shard], Store: p.store, Since: at.since, Ingested: at.ingested,
+			}
+			together = append(together, v)
+			// What is spread was due later than it fired.
+			window = earliest(window, from.Add(-v.reach()))
+		}
+		short, err := p.prefetch(ctx, together, window, to)
+		if err != nil {
+			return from, err
+		}
+		for _, v := range together {
+			v.Store = short
+			if to, err = p.patrolJob(ctx, v, from, to); err != nil {
+				return from, err
+			}
+		}
+	}
+	return to, nil
+}
+
+// readVersions returns the versions of each job that a watch has at first, and ends it.
+func readVersions(w jetstream.KeyWatcher) ([][]*bus.JobEntry, error) {
+	defer func() { _ = w.Stop() }()
+	index := map[string]int{}
+	var jobs [][]*bus.JobEntry
+	for e := range w.Updates() {
+		if e == nil {
+			return slices.DeleteFunc(jobs, func(versions []*bus.JobEntry) bool { return len(versions) == 0 }), nil
+		}
+		i, known := index[e.Key()]
+		if !known {
+			i = len(jobs)
+			index[e.Key()] = i
+			jobs = append(jobs, nil)
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			jobs[i] = nil
+			continue
+		}
+		if v, err := bus.DecodeJobEntry(e); err == nil { // else no scheduler can read it either
+			jobs[i] = append(jobs[i], v)
+		}
+	}
+	return nil, fmt.Errorf("%w: read versions of jobs", job.ErrUnavailable)
+}
+
+// reach is by how much the job's fires may be due later than they are.
+func (v Evidence) reach() time.Duration {
+	var most time.Duration
+	for _, version := range v.Versions {
+		most = max(most, version.Schedule.Spread.Std())
+	}
+	return most
+}
+
+// patrolJob judges what was due in (from, to], and returns up to where it could.
+func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) (time.Time, error) {
+	var tally Tally
+	var found []*Entry
+	_, err := v.Judge(ctx, from.Add(-v.reach()), to.Add(time.Millisecond), func(e *Entry) bool {
+		switch {
+		case !e.Due.After(from) || e.Due.After(to):
+			return true
+		case e.Fate == Undecided: // of a version that its shard has not heard of yet
+			to = e.Due.Add(-time.Millisecond)
+			return false
+		}
+		tally.Add(e)
+		if e.Fate == Discrepancy {
+			found = append(found, e)
+		}
+		return true
+	})
+	if err != nil {
+		return from, err
+	}
+	p.metrics.count(&tally)
+	for _, e := range found {
+		if err := p.report(ctx, v.Job, e); err != nil {
+			return from, err
+		}
+	}
+	return latest(from, to), nil
+}
+
+func (p *Patrol) report(ctx context.Context, name job.Name, e *Entry) error {
+	f := &bus.Finding{Job: name, FireTime: e.FireTime, RunID: e.RunID, Version: e.Version, Reason: e.Reason, FoundAt: time.Now().UTC().Truncate(time.Millisecond)}
+	isNew, err := p.conn.PutFinding(ctx, f)
+	if err != nil || !isNew {
+		return err
+	}
+	p.metrics.discrepancies.Inc()
+	p.log.ErrorContext(ctx, "discrepancy in the ledger", "job", name, "fire_time", e.FireTime, "run_id", e.RunID, "version", e.Version, "reason", e.Reason)
+	return nil
+}
+
+// prefetched is a history that has the rows of some jobs in a short range at hand.
+type prefetched struct {
+	logstore.Store
+	from, to time.Time
+	rows     map[job.Name][]logstore.Run // newest first
+}
+
+// prefetch reads what the history has of the jobs' fires with fire times in [from, to],
+// unless that is much.
+func (p *Patrol) prefetch(ctx context.Context, jobs []Evidence, from, to time.Time) (logstore.Store, error) {
+	short := &prefetched{Store: p.store, from: from, to: to.Add(time.Millisecond), rows: map[job.Name][]logstore.Run{}}
+	filter := logstore.RunFilter{Causes: causes, From: short.from, To: short.to, Limit: logstore.MaxRuns}
+	for _, v := range jobs {
+		filter.Jobs = append(filter.Jobs, v.Job)
+		short.rows[v.Job] = nil
+	}
+	for n := 0; n < atOnce*manyFires; {
+		page, err := p.store.Runs(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read the history: %w", job.ErrUnavailable, err)
+		}
+		for _, r := range page.Runs {
+			short.rows[r.Job] = append(short.rows[r.Job], r)
+		}
+		if n += len(page.Runs); page.Next == "" {
+			return short, nil
+		}
+		filter.Cursor = page.Next
+	}
+	return p.store, nil
+}
+
+// Runs implements [logstore.Store].
+func (s *prefetched) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {
+	if len(f.Jobs) != 1 || f.From.Before(s.from) || f.To.IsZero() || f.To.After(s.to) || f.Version != 0 || len(f.Statuses) > 0 {
+		return s.Store.Runs(ctx, f)
+	}
+	rows, known := s.rows[f.Jobs[0]]
+	if !known {
+		return s.Store.Runs(ctx, f)
+	}
+	var page logstore.RunPage
+	for _, r := range rows {
+		if !r.FireTime.Before(f.From) && r.FireTime.Before(f.To) {
+			page.Runs = append(page.Runs, r)
+		}
+	}
+	return page, nil
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
