@@ -66,6 +66,25 @@ func Rollup(m *nats.Msg) { m.Header["Nats-Rollup"] = []string{"sub"} }
 // wraps ErrBatchUnknown. It sets headers of msgs, which may be published again
 // afterwards; a repeat is a batch of its own.
 func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64, err error) {
+	s, err := c.StageBatch(msgs)
+	if err != nil {
+		return 0, err
+	}
+	return s.Commit(ctx)
+}
+
+// Staged is a batch that the server has, or is about to get, but for its last message:
+// it does the greater part of its work for a batch before that comes. Without it, it
+// forgets the batch, after 10 s unless configured otherwise.
+type Staged struct {
+	c    *Conn
+	last *nats.Msg
+	n    int
+}
+
+// StageBatch is the first part of PublishBatch. None of msgs is stored before
+// [Staged.Commit].
+func (c *Conn) StageBatch(msgs []*nats.Msg) (*Staged, error) {
 	id := []string{nuid.Next()}
 	last := len(msgs) - 1
 	for i, m := range msgs {
@@ -74,14 +93,19 @@ func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64
 		if i < last {
 			delete(m.Header, "Nats-Batch-Commit") // it may have been last in an earlier batch
 			if err := c.NC.PublishMsg(m); err != nil {
-				return 0, fmt.Errorf("%w: publish message %d of %d: %w", ErrBatchUnknown, i+1, len(msgs), err)
+				return nil, fmt.Errorf("%w: publish message %d of %d: %w", ErrBatchUnknown, i+1, len(msgs), err)
 			}
 		}
 	}
 	msgs[last].Header["Nats-Batch-Commit"] = []string{"1"}
+	return &Staged{c: c, last: msgs[last], n: len(msgs)}, nil
+}
+
+// Commit is the rest of PublishBatch. It must be called at most once.
+func (s *Staged) Commit(ctx context.Context) (first uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
 	defer cancel()
-	answer, err := c.NC.RequestMsgWithContext(ctx, msgs[last])
+	answer, err := s.c.NC.RequestMsgWithContext(ctx, s.last)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrBatchUnknown, err)
 	}
@@ -100,10 +124,10 @@ func (c *Conn) PublishBatch(ctx context.Context, msgs []*nats.Msg) (first uint64
 	if ack.Error != nil {
 		return 0, &BatchError{Status: ack.Error.Code, Code: ack.Error.ErrCode, Text: ack.Error.Description}
 	}
-	if ack.Count != len(msgs) {
-		return 0, fmt.Errorf("%w: the server counted %d messages of %d", ErrBatchUnknown, ack.Count, len(msgs))
+	if ack.Count != s.n {
+		return 0, fmt.Errorf("%w: the server counted %d messages of %d", ErrBatchUnknown, ack.Count, s.n)
 	}
-	return ack.Seq - uint64(len(msgs)) + 1, nil
+	return ack.Seq - uint64(s.n) + 1, nil //nolint:gosec // a count is positive
 }
 
 // Kind names the reason of the refusal in a word, for metrics.

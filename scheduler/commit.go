@@ -30,10 +30,12 @@ var errAbandoned = errors.New("commit abandoned")
 // The same messages are sent again until the outcome is known. That is safe, because
 // each shard's cursor is among them, conditional on the one before it: at most one
 // of the repeats is stored, and the cursor's commit name shows whether one was.
-func (s *Scheduler) commit(ctx context.Context, batches []pending) (lost []pending, err error) {
+//
+// Nothing is stored before the instant at.
+func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
 	wait := backoff{least: 5 * time.Millisecond, most: 250 * time.Millisecond}
 	for attempt := 1; len(batches) > 0; attempt++ {
-		first, err := s.conn.PublishBatch(ctx, messages(batches))
+		first, err := s.publish(ctx, at, messages(batches))
 		if err == nil {
 			s.committed(batches, first)
 			return lost, nil
@@ -61,6 +63,24 @@ func (s *Scheduler) commit(ctx context.Context, batches []pending) (lost []pendi
 		}
 	}
 	return lost, nil
+}
+
+// publish stores a batch at an instant, which may be past.
+func (s *Scheduler) publish(ctx context.Context, at time.Time, messages []*nats.Msg) (first uint64, err error) {
+	staged, err := s.conn.StageBatch(messages)
+	if err != nil {
+		return 0, err
+	}
+	if wait := time.Until(at); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: %w", bus.ErrBatchUnknown, context.Cause(ctx))
+		case <-timer.C:
+		}
+	}
+	return staged.Commit(ctx)
 }
 
 // messages returns all messages of the batches, in order.

@@ -17,6 +17,11 @@ const (
 	// grid is the grain of a lane's wake-ups. What is due within one grain shares a
 	// batch.
 	grid = 5 * time.Millisecond
+	// lead is how long before the instant at which it is due a batch is decided and
+	// staged with the server, so that at the instant itself it only has to be
+	// committed. What a job owes at the instant no longer changes then: a version that
+	// is saved later than that is one heard late.
+	lead = 20 * time.Millisecond
 	// enoughRoom is the least room in a batch that is worth another shard.
 	enoughRoom = 16
 )
@@ -73,35 +78,47 @@ func (l *lane) drain() {
 	}
 }
 
-// nap returns how long nothing will be due.
+// nap returns how long there will be nothing to do.
 func (l *lane) nap(now time.Time) time.Duration {
-	wake := now.Add(longestNap)
+	at, ok := l.due(now)
+	if !ok {
+		return longestNap
+	}
+	return min(max(at.Add(-lead).Sub(now), 0), longestNap)
+}
+
+// due returns the instant of the lane's next batch, and whether there is one in sight:
+// now, if something is due already.
+func (l *lane) due(now time.Time) (at time.Time, ok bool) {
 	for _, o := range l.shards {
 		if !o.valid(now) {
 			continue // its renewal, or its end, is under way
 		}
-		if at, ok := o.machine.NextAt(); ok {
-			if due := time.UnixMilli(at); due.Before(wake) {
-				wake = due
+		if next, waits := o.machine.NextAt(); waits {
+			if due := time.UnixMilli(next); !ok || due.Before(at) {
+				at, ok = due, true
 			}
 		}
 	}
-	if !wake.After(now) {
-		return 0
+	if !ok || !at.After(now) {
+		return now, ok
 	}
-	if up := wake.Truncate(grid); up.Before(wake) {
-		wake = up.Add(grid)
+	if up := at.Truncate(grid); up.Before(at) {
+		at = up.Add(grid)
 	}
-	return wake.Sub(now)
+	return at, true
 }
 
-// step decides what is due by now, and commits as much of it as one batch holds.
+// step decides what is due by now, or, when that is nothing, what will be so in a
+// moment, and commits as much of it as one batch holds.
 func (l *lane) step(ctx context.Context) {
-	if ctx.Err() != nil {
+	now := time.Now()
+	at, ok := l.due(now)
+	if ctx.Err() != nil || !ok || at.Sub(now) > lead {
 		return
 	}
-	batches := l.collect(time.Now())
-	lost, err := l.s.commit(ctx, batches)
+	batches := l.collect(now, at)
+	lost, err := l.s.commit(ctx, at, batches)
 	if err != nil {
 		return // the lane stops; successors find out what was stored
 	}
@@ -118,12 +135,12 @@ func (l *lane) step(ctx context.Context) {
 	}
 }
 
-// collect lets shards decide until a batch is full. A shard that found too little
-// room in it is the first to decide for the next one.
-func (l *lane) collect(now time.Time) []pending {
+// collect lets shards decide what is due at an instant until a batch is full. A shard
+// that found too little room in it is the first to decide for the next one.
+func (l *lane) collect(now, due time.Time) []pending {
 	var batches []pending
 	room := bus.MaxBatch
-	ms := now.UnixMilli()
+	ms := due.UnixMilli()
 	first, hungry := l.next, -1
 	for i := range l.shards {
 		at := (first + i) % len(l.shards)

@@ -43,7 +43,7 @@ func (o *ownership) claim(ctx context.Context) error {
 			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
 		batch := o.machine.Claim(time.Now().UnixMilli())
-		lost, err := o.s.commit(ctx, []pending{{o, batch}})
+		lost, err := o.s.commit(ctx, time.Now(), []pending{{o, batch}})
 		if err != nil {
 			return err
 		}
