@@ -16,7 +16,7 @@ import (
 // hashesAtOnce bounds how many passwords are hashed at a time.
 const hashesAtOnce = 4
 
-// Directory knows users, tokens and sessions. It is safe for concurrent use. Reads are
+// Directory knows users, tokens, sessions and the credentials of executors. It is safe for concurrent use. Reads are
 // from memory once Run has loaded it; before, they wait, and return
 // job.ErrUnavailable when their context is done first. Writes go to the bus, and are
 // seen by every read that begins after they returned.
@@ -25,9 +25,10 @@ type Directory struct {
 	log    *slog.Logger
 	hasher hasher
 
-	users    *mirror[User]
-	tokens   *mirror[Token]
-	sessions *mirror[Session]
+	users       *mirror[User]
+	tokens      *mirror[Token]
+	credentials *mirror[Credential]
+	sessions    *mirror[Session]
 }
 
 // NewDirectory returns a directory that is empty until Run has loaded it. log may be
@@ -38,16 +39,17 @@ func NewDirectory(conn *bus.Conn, log *slog.Logger) *Directory {
 	}
 	return &Directory{
 		conn: conn, log: log, hasher: newHasher(hashesAtOnce),
-		users:    newMirror[User](kindUser),
-		tokens:   newMirror[Token](kindToken),
-		sessions: newMirror[Session](kindSession),
+		users:       newMirror[User](kindUser),
+		tokens:      newMirror[Token](kindToken),
+		credentials: newMirror[Credential](kindCredential),
+		sessions:    newMirror[Session](kindSession),
 	}
 }
 
 // Run keeps the directory up to date until ctx is done; then it returns nil.
 func (d *Directory) Run(ctx context.Context) error {
 	var g errgroup.Group
-	g.Go(func() error { d.keepUp(ctx, bus.BucketAccess, d.users, d.tokens); return nil })
+	g.Go(func() error { d.keepUp(ctx, bus.BucketAccess, d.users, d.tokens, d.credentials); return nil })
 	g.Go(func() error { d.keepUp(ctx, bus.BucketSession, d.sessions); return nil })
 	g.Go(func() error { d.tidy(ctx); return nil })
 	return g.Wait()
@@ -68,6 +70,7 @@ func (d *Directory) tidy(ctx context.Context) {
 			d.sessions.forget(func(s *Session) bool { return s.over(now) })
 			d.users.forget(func(*User) bool { return false })
 			d.tokens.forget(func(*Token) bool { return false })
+			d.credentials.forget(func(*Credential) bool { return false })
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package auth knows who may do what: users and their passwords, sessions, API tokens,
-// invitations, and the roles that each of them has in each executor group.
+// invitations, the roles that each of them has in each executor group, and the
+// credentials with which executors connect.
 //
 // What it keeps is in two buckets of the bus, ACCESS and SESSION. A [Directory]
 // follows both, so that a request is judged from memory: no round trip, and sign-in
@@ -18,6 +19,6 @@
 //
 // # What it does not do
 //
-// It does not know routes: package webapi says what each needs. It does not judge
-// executors, which NATS does.
+// It does not know routes: package webapi says what each needs. What executors may do,
+// NATS judges, by what package auth/callout tells it.
 package auth

@@ -15,9 +15,10 @@ import (
 
 // mirror has the records of one kind in memory, by key without the kind.
 type mirror[T any] struct {
-	kind   string
-	loaded chan struct{} // closed when all that there was is in
-	once   sync.Once
+	kind    string
+	loaded  chan struct{} // closed when all that there was is in
+	once    sync.Once
+	changed chan struct{} // has a value when something changed that its reader has not heard of
 
 	mu      sync.RWMutex
 	records map[string]mirrored[T]
@@ -31,7 +32,7 @@ type mirrored[T any] struct {
 }
 
 func newMirror[T any](kind string) *mirror[T] {
-	return &mirror[T]{kind: kind, loaded: make(chan struct{}), records: map[string]mirrored[T]{}}
+	return &mirror[T]{kind: kind, loaded: make(chan struct{}), changed: make(chan struct{}, 1), records: map[string]mirrored[T]{}}
 }
 
 func (m *mirror[T]) finish() { m.once.Do(func() { close(m.loaded) }) }
@@ -63,6 +64,14 @@ func (m *mirror[T]) put(key string, value *T, revision uint64) {
 		return
 	}
 	m.records[key] = mirrored[T]{value, revision}
+	m.tell()
+}
+
+func (m *mirror[T]) tell() {
+	select {
+	case m.changed <- struct{}{}:
+	default: // it has one already
+	}
 }
 
 // gone takes in a deletion whose revision is not known.
@@ -71,6 +80,7 @@ func (m *mirror[T]) gone(key string) {
 	defer m.mu.Unlock()
 	if was, known := m.records[key]; known {
 		m.records[key] = mirrored[T]{nil, was.revision}
+		m.tell()
 	}
 }
 

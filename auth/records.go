@@ -20,6 +20,7 @@ const (
 	kindUser       = "user."
 	kindToken      = "token."
 	kindInvitation = "invitation."
+	kindCredential = "credential." //nolint:gosec // a kind, no credential
 	kindSession    = "session."
 	kindFailed     = "failed."
 )
@@ -155,6 +156,8 @@ func named(kind, key string) string {
 		return "token " + key
 	case kindInvitation:
 		return "the invitation"
+	case kindCredential:
+		return "credential " + key
 	case kindSession:
 		return "the session"
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"carillon/job"
 )
@@ -23,6 +24,12 @@ type Config struct {
 	URL string
 	// Credentials is the path of a NATS credentials file. Defaults to none.
 	Credentials string
+	// Key is the seed of an nkey, with which a server of Carillon or an executor signs
+	// in. Defaults to none.
+	Key string
+	// Inbox is the prefix of inboxes: an executor's credential has no other than
+	// [ExecutorInbox]. Defaults to that of the client library.
+	Inbox string
 	// CAFile, CertFile and KeyFile are PEM files for TLS. Default to the system's
 	// authorities and no client certificate.
 	CAFile, CertFile, KeyFile string
@@ -64,6 +71,8 @@ func Connect(cfg Config) (*Conn, error) {
 		// Nothing is buffered while disconnected: a batch that sets out after a
 		// reconnect, long after its caller has given up, helps nobody.
 		nats.ReconnectBufSize(-1),
+		// That it is refused may be because those who judge that are away.
+		nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.Warn("bus disconnected", "error", err)
@@ -80,6 +89,16 @@ func Connect(cfg Config) (*Conn, error) {
 	}
 	if cfg.Credentials != "" {
 		opts = append(opts, nats.UserCredentials(cfg.Credentials))
+	}
+	if cfg.Inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(cfg.Inbox))
+	}
+	if cfg.Key != "" {
+		signed, err := signedBy(cfg.Key)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, signed)
 	}
 	if cfg.CAFile != "" || cfg.CertFile != "" {
 		secure, err := tlsConfig(cfg)
@@ -98,6 +117,19 @@ func Connect(cfg Config) (*Conn, error) {
 		return nil, fmt.Errorf("connect to JetStream: %w", err)
 	}
 	return &Conn{NC: nc, JS: js}, nil
+}
+
+// signedBy returns the option of a client that signs in with the seed of an nkey.
+func signedBy(seed string) (nats.Option, error) {
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(seed)))
+	if err != nil {
+		return nil, &job.InvalidError{Field: "credential", Reason: "must be a seed, which begins with SU"}
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	return nats.Nkey(public, pair.Sign), nil
 }
 
 func tlsConfig(cfg Config) (*tls.Config, error) {

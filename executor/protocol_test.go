@@ -91,6 +91,28 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 	})
 }
 
+func TestTheDocumentedPermissionsAreThoseOfACredential(t *testing.T) {
+	page := protocol(t, "conf")[0]
+	list := func(name string) []string {
+		_, rest, _ := strings.Cut(page, name+": [")
+		body, _, _ := strings.Cut(rest, "]")
+		var all []string
+		for i, part := range strings.Split(body, `"`) {
+			if i%2 == 1 {
+				all = append(all, part)
+			}
+		}
+		return all
+	}
+	publish, subscribe := bus.ExecutorPermissions("billing")
+	if diff := cmp.Diff(list("publish"), publish); diff != "" {
+		t.Errorf("publish (-docs +program):\n%s", diff)
+	}
+	if diff := cmp.Diff(list("subscribe"), subscribe); diff != "" {
+		t.Errorf("subscribe (-docs +program):\n%s", diff)
+	}
+}
+
 // The server knows two users: one may do everything, the other what the page says.
 func TestTheDocumentedPermissionsAreEnoughAndNoMore(t *testing.T) {
 	user := strings.Replace(protocol(t, "conf")[0], "$BILLING_PASSWORD", "secret", 1)

@@ -241,6 +241,50 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// Credential defines model for Credential.
+type Credential struct {
+	// Author Who made it
+	Author    string    `json:"author"`
+	CreatedAt time.Time `json:"created_at"`
+	Expired   bool      `json:"expired"`
+
+	// ExpiresAt Absent for never
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Group Example: billing
+	Group string `json:"group"`
+
+	// ID Example: cx4hq2m7zk3wd5t
+	ID string `json:"id"`
+
+	// Name Where it is, or what for
+	//
+	// Example: web1
+	Name string `json:"name"`
+
+	// PublicKey The public half of its key
+	PublicKey string `json:"public_key"`
+
+	// Replaces The id of the one that was rotated into it
+	Replaces string `json:"replaces,omitempty"`
+}
+
+// CredentialList defines model for CredentialList.
+type CredentialList struct {
+	Items []Credential `json:"items"`
+}
+
+// CredentialRequest defines model for CredentialRequest.
+type CredentialRequest struct {
+	// ExpiresIn How long it works. Defaults to ever
+	ExpiresIn job.Duration `json:"expires_in,omitempty"`
+
+	// Name Where it is to be, or what for
+	//
+	// Example: web1
+	Name string `json:"name"`
+}
+
 // Dimension defines model for Dimension.
 type Dimension = logstore.Dimension
 
@@ -530,6 +574,14 @@ type Me struct {
 // Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
 type Misfire = job.Misfire
 
+// NewCredential defines model for NewCredential.
+type NewCredential struct {
+	Credential Credential `json:"credential"`
+
+	// Seed What the executor is given: the private half of its key
+	Seed string `json:"seed"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// Secret What goes after `Authorization: Bearer`
@@ -691,6 +743,12 @@ type RetryRequestVersion string
 
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
+
+// RotationRequest defines model for RotationRequest.
+type RotationRequest struct {
+	// Overlap How long the old one works on, at most 30d; `0s` is not at all
+	Overlap *job.Duration `json:"overlap,omitempty"`
+}
 
 // Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 type Run = logstore.Run
@@ -927,6 +985,9 @@ type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
 
+// CredentialID defines model for CredentialID.
+type CredentialID = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1041,6 +1102,24 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// CreateCredentialParams defines parameters for CreateCredential.
+type CreateCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// RevokeCredentialParams defines parameters for RevokeCredential.
+type RevokeCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// RotateCredentialParams defines parameters for RotateCredential.
+type RotateCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteSecretParams defines parameters for DeleteSecret.
@@ -1367,6 +1446,12 @@ type PutUserParams struct {
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
+type CreateCredentialJSONRequestBody = CredentialRequest
+
+// RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
+type RotateCredentialJSONRequestBody = RotationRequest
+
 // SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
 type SetInstanceJSONRequestBody = InstanceSettings
 
@@ -1441,6 +1526,18 @@ type ServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
+	// ListCredentials The credentials of a group's executors, without their seeds
+	// (GET /api/v1/groups/{group}/credentials)
+	ListCredentials(c *fiber.Ctx, group GroupName) error
+	// CreateCredential Make a credential
+	// (POST /api/v1/groups/{group}/credentials)
+	CreateCredential(c *fiber.Ctx, group GroupName, params CreateCredentialParams) error
+	// RevokeCredential End a credential, and the connections that were made with it, within seconds
+	// (DELETE /api/v1/groups/{group}/credentials/{credential})
+	RevokeCredential(c *fiber.Ctx, group GroupName, credential CredentialID, params RevokeCredentialParams) error
+	// RotateCredential Make another credential in the place of one, which works on for a while
+	// (POST /api/v1/groups/{group}/credentials/{credential}/rotate)
+	RotateCredential(c *fiber.Ctx, group GroupName, credential CredentialID, params RotateCredentialParams) error
 	// ListHandlers The handlers of a group, what they do and which parameters they take
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(c *fiber.Ctx, group GroupName) error
@@ -2049,6 +2146,204 @@ func (siw *ServerInterfaceWrapper) ListGroups(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListGroups(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCredentials operation middleware
+func (siw *ServerInterfaceWrapper) ListCredentials(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCredentials(c, group)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateCredential operation middleware
+func (siw *ServerInterfaceWrapper) CreateCredential(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateCredentialParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateCredential(c, group, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RevokeCredential operation middleware
+func (siw *ServerInterfaceWrapper) RevokeCredential(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "credential" -------------
+	var credential CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential", c.Params("credential"), &credential, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter credential: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokeCredentialParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RevokeCredential(c, group, credential, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RotateCredential operation middleware
+func (siw *ServerInterfaceWrapper) RotateCredential(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "credential" -------------
+	var credential CredentialID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "credential", c.Params("credential"), &credential, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter credential: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateCredentialParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RotateCredential(c, group, credential, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4660,6 +4955,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/groups/:group/secrets/:secret", wrapper.PutSecret)
 
+	router.Get(options.BaseURL+"/api/v1/groups/:group/credentials", wrapper.ListCredentials)
+
+	router.Post(options.BaseURL+"/api/v1/groups/:group/credentials", wrapper.CreateCredential)
+
+	router.Post(options.BaseURL+"/api/v1/groups/:group/credentials/:credential/rotate", wrapper.RotateCredential)
+
+	router.Delete(options.BaseURL+"/api/v1/groups/:group/credentials/:credential", wrapper.RevokeCredential)
+
 	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/drain", wrapper.DrainInstance)
 
 	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/cordon", wrapper.CordonInstance)
@@ -4920,6 +5223,128 @@ type ListGroupsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGroupsdefaultApplicationProblemPlusJSONResponse) VisitListGroupsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListCredentialsRequestObject struct {
+	Group GroupName `json:"group"`
+}
+
+type ListCredentialsResponseObject interface {
+	VisitListCredentialsResponse(ctx *fiber.Ctx) error
+}
+
+type ListCredentials200JSONResponse CredentialList
+
+func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListCredentialsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListCredentialsdefaultApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateCredentialRequestObject struct {
+	Group  GroupName `json:"group"`
+	Params CreateCredentialParams
+	Body   *CreateCredentialJSONRequestBody
+}
+
+type CreateCredentialResponseObject interface {
+	VisitCreateCredentialResponse(ctx *fiber.Ctx) error
+}
+
+type CreateCredential201JSONResponse NewCredential
+
+func (response CreateCredential201JSONResponse) VisitCreateCredentialResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type CreateCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateCredentialdefaultApplicationProblemPlusJSONResponse) VisitCreateCredentialResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RevokeCredentialRequestObject struct {
+	Group      GroupName    `json:"group"`
+	Credential CredentialID `json:"credential"`
+	Params     RevokeCredentialParams
+}
+
+type RevokeCredentialResponseObject interface {
+	VisitRevokeCredentialResponse(ctx *fiber.Ctx) error
+}
+
+type RevokeCredential204Response struct {
+}
+
+func (response RevokeCredential204Response) VisitRevokeCredentialResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type RevokeCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RevokeCredentialdefaultApplicationProblemPlusJSONResponse) VisitRevokeCredentialResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RotateCredentialRequestObject struct {
+	Group      GroupName    `json:"group"`
+	Credential CredentialID `json:"credential"`
+	Params     RotateCredentialParams
+	Body       *RotateCredentialJSONRequestBody
+}
+
+type RotateCredentialResponseObject interface {
+	VisitRotateCredentialResponse(ctx *fiber.Ctx) error
+}
+
+type RotateCredential201JSONResponse NewCredential
+
+func (response RotateCredential201JSONResponse) VisitRotateCredentialResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type RotateCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RotateCredentialdefaultApplicationProblemPlusJSONResponse) VisitRotateCredentialResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -6649,6 +7074,18 @@ type StrictServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
+	// ListCredentials The credentials of a group's executors, without their seeds
+	// (GET /api/v1/groups/{group}/credentials)
+	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
+	// CreateCredential Make a credential
+	// (POST /api/v1/groups/{group}/credentials)
+	CreateCredential(ctx context.Context, request CreateCredentialRequestObject) (CreateCredentialResponseObject, error)
+	// RevokeCredential End a credential, and the connections that were made with it, within seconds
+	// (DELETE /api/v1/groups/{group}/credentials/{credential})
+	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
+	// RotateCredential Make another credential in the place of one, which works on for a while
+	// (POST /api/v1/groups/{group}/credentials/{credential}/rotate)
+	RotateCredential(ctx context.Context, request RotateCredentialRequestObject) (RotateCredentialResponseObject, error)
 	// ListHandlers The handlers of a group, what they do and which parameters they take
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(ctx context.Context, request ListHandlersRequestObject) (ListHandlersResponseObject, error)
@@ -7051,6 +7488,147 @@ func (sh *strictHandler) ListGroups(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ListGroupsResponseObject); ok {
 		if err := validResponse.VisitListGroupsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCredentials operation middleware
+func (sh *strictHandler) ListCredentials(ctx *fiber.Ctx, group GroupName) error {
+	var request ListCredentialsRequestObject
+
+	request.Group = group
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCredentials(ctx.UserContext(), request.(ListCredentialsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCredentials")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCredentialsResponseObject); ok {
+		if err := validResponse.VisitListCredentialsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateCredential operation middleware
+func (sh *strictHandler) CreateCredential(ctx *fiber.Ctx, group GroupName, params CreateCredentialParams) error {
+	var request CreateCredentialRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	var body CreateCredentialJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateCredential(ctx.UserContext(), request.(CreateCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateCredentialResponseObject); ok {
+		if err := validResponse.VisitCreateCredentialResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevokeCredential operation middleware
+func (sh *strictHandler) RevokeCredential(ctx *fiber.Ctx, group GroupName, credential CredentialID, params RevokeCredentialParams) error {
+	var request RevokeCredentialRequestObject
+
+	request.Group = group
+	request.Credential = credential
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeCredential(ctx.UserContext(), request.(RevokeCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevokeCredentialResponseObject); ok {
+		if err := validResponse.VisitRevokeCredentialResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RotateCredential operation middleware
+func (sh *strictHandler) RotateCredential(ctx *fiber.Ctx, group GroupName, credential CredentialID, params RotateCredentialParams) error {
+	var request RotateCredentialRequestObject
+
+	request.Group = group
+	request.Credential = credential
+	request.Params = params
+
+	var body RotateCredentialJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateCredential(ctx.UserContext(), request.(RotateCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateCredential")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RotateCredentialResponseObject); ok {
+		if err := validResponse.VisitRotateCredentialResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

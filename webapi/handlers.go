@@ -28,6 +28,8 @@ type handlers struct {
 	master  *seal.Master // seals secrets; nil without one
 	log     *slog.Logger
 
+	executors bool // NATS asks who may connect as one
+
 	metrics *metrics
 
 	cookie func(secret string) string     // what Set-Cookie says

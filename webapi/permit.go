@@ -111,6 +111,11 @@ var permits = map[string]permit{
 	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
 	"deleteSecret": {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
 
+	"listCredentials":  {role: auth.Admin, where: ofPath},
+	"createCredential": {role: auth.Admin, where: ofPath, change: "credential {group}"},
+	"rotateCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
+	"revokeCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
+
 	"listAudit":   {role: auth.Admin, where: everywhere},
 	"exportAudit": {role: auth.Admin, where: everywhere},
 

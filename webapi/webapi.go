@@ -64,6 +64,9 @@ type Config struct {
 	// MasterKey seals secrets, as "carillon secret keygen" prints it. Defaults to none:
 	// secrets cannot be set.
 	MasterKey string
+	// Executors says that NATS asks this cluster who may connect as an executor, as
+	// package auth/callout answers. Defaults to false: no credentials are made.
+	Executors bool
 	// Registerer takes the package's metrics, and Gatherer gives those that GET
 	// /metrics shows. Default to a registry of the server's own.
 	Registerer prometheus.Registerer
@@ -167,7 +170,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
 		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger),
-		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m,
+		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 	}
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {

@@ -35,6 +35,12 @@ type Config struct {
 	// configuration's.
 	ServerName string
 
+	// Executors names the keys with which executors' credentials are checked, as
+	// "carillon nats config" would write them; besides them, whoever the configuration
+	// admits is admitted. The configuration must have the accounts of nats.conf.
+	// Defaults to none: there are no credentials.
+	Executors *Executors
+
 	// MaxStore and MaxMemory bound what streams may take, in bytes. They default
 	// to the configuration's.
 	MaxStore, MaxMemory int64
@@ -71,6 +77,11 @@ func (c Config) options() (*server.Options, error) {
 		}
 	}
 	opts.DontListen = c.InProcessOnly
+	if c.Executors != nil {
+		if err := c.Executors.apply(opts); err != nil {
+			return nil, err
+		}
+	}
 	return opts, c.validate(opts)
 }
 

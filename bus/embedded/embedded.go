@@ -38,6 +38,9 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := moveStreams(opts); err != nil {
+		return nil, errors.Join(err, lock.release())
+	}
 	srv, err := start(opts, cfg.Logger)
 	if err != nil {
 		return nil, errors.Join(err, lock.release())

@@ -54,8 +54,16 @@ func (a *logAdapter) Errorf(format string, v ...any) {
 	a.log.Error("nats server error", "text", fmt.Sprintf(format, v...))
 }
 
+// noPassword is what the server warns of when a user has no password either, as the one
+// of nats.conf, whom anybody on the machine may be.
+const noPassword = "Plaintext passwords detected, use nkeys or bcrypt" //nolint:gosec // a text
+
 // Warnf implements [server.Logger].
 func (a *logAdapter) Warnf(format string, v ...any) {
+	if format == noPassword {
+		a.Noticef(format, v...)
+		return
+	}
 	a.log.Warn("nats server warning", "text", fmt.Sprintf(format, v...))
 }
 

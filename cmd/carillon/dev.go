@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/bus/embedded"
 	"carillon/executor"
@@ -79,16 +81,21 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { _ = listener.Close() }()
-	server, err := embedded.Start(embedded.Config{StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log.With("component", "nats")})
+	server, keys, err := startNATS(o, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Shutdown()) }()
-	conn, err := bus.Connect(bus.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}})
+	inside := bus.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}}
+	conn, err := bus.Connect(inside)
 	if err != nil {
 		return err
 	}
 	defer conn.NC.Close()
+	if o.gate, err = openGate(inside, *keys); err != nil {
+		return err
+	}
+	defer o.gate.system.Close()
 	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
 		return err
 	}
@@ -124,7 +131,8 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	// Right above ingest, so that what runs say at the end is still stored.
-	layers := slices.Insert(n.layers, 1, layer{"executor", worker.Run, 3 * time.Second})
+	ingest := slices.IndexFunc(n.layers, func(l layer) bool { return l.name == "ingest" })
+	layers := slices.Insert(n.layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
 	if history != nil {
 		layers = slices.Insert(layers, 0, layer{"clickhouse", func(ctx context.Context) error { return keepClickHouse(ctx, history, log) }, time.Second})
 	}
@@ -137,6 +145,26 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return nil
 	}, time.Second})
 	return runLayers(ctx, log, layers)
+}
+
+// startNATS starts the server on dev's data. Whoever connects from this machine may do
+// everything, unless it comes with the credential of an executor.
+func startNATS(o devOptions, log *slog.Logger) (*embedded.Server, *callout.Keys, error) {
+	if err := os.MkdirAll(o.data, 0o750); err != nil {
+		return nil, nil, fmt.Errorf("make data directory: %w", err)
+	}
+	keys, err := keptNATSKeys(filepath.Join(o.data, "nats.keys"))
+	if err != nil {
+		return nil, nil, err
+	}
+	public, err := keys.Public()
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := embedded.Start(embedded.Config{
+		StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log.With("component", "nats"), Executors: (*embedded.Executors)(&public),
+	})
+	return server, keys, err
 }
 
 const welcome = `Carillon is running.

@@ -10,11 +10,15 @@ import (
 	"carillon/job"
 )
 
+// credentialVariable has the seed of a credential itself, not a file.
+const credentialVariable = "CARILLON_CREDENTIAL" //nolint:gosec // its name
+
 type executorOptions struct {
 	natsOptions
 	runnerOptions
 	group, instance     string
 	secretKey           string
+	credential          string
 	maxLines, maxBytes  int
 	slots               int
 	labels              []string
@@ -33,7 +37,7 @@ func newExecutorCommand() *cobra.Command {
 			"Whoever may save a job of the group can run programs as this process's user: --allow keeps it to less. Scripts in\n" +
 			"starlark can neither read files nor start programs. Requests go to public addresses only, unless --http-allow has\n" +
 			"more.",
-		Example: "  carillon executor --group billing --nats nats://n1:4222 --creds billing.creds --slots 8\n" +
+		Example: "  carillon executor --group billing --nats nats://n1:4222 --credential billing.seed --slots 8\n" +
 			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
 			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
 		Args: cobra.NoArgs,
@@ -43,6 +47,7 @@ func newExecutorCommand() *cobra.Command {
 	o.natsOptions.flags(f)
 	o.runnerOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed with which to connect to NATS, from \"carillon credential create\" (default: from "+credentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, for which jobs may ask; may be repeated")
@@ -74,8 +79,11 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err != nil {
 		return err
 	}
-	o.Name, o.Logger = "carillon executor "+o.group, log
-	conn, err := bus.Connect(o.Config)
+	if o.Key, err = keyFrom(o.credential, credentialVariable); err != nil {
+		return err
+	}
+	o.Name, o.Logger, o.Inbox = "carillon executor "+o.group, log, bus.ExecutorInbox(o.group)
+	conn, err := bus.Await(cmd.Context(), o.Config)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func main() {
 		newImportCommand(),
 		newStarlarkCommand(),
 		newSecretCommand(),
+		newCredentialCommand(),
+		newNATSCommand(),
 
 		newLoginCommand(),
 		newLogoutCommand(),

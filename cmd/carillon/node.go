@@ -12,10 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/pflag"
 
+	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/ledger"
@@ -48,6 +50,13 @@ type nodeConfig struct {
 	lanes    int
 	keepRuns time.Duration
 	keepLogs time.Duration
+	gate     *gate // nil: NATS does not ask who may be an executor
+}
+
+// gate is what a server answers NATS with.
+type gate struct {
+	system *nats.Conn
+	keys   callout.Keys
 }
 
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
@@ -129,6 +138,13 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	}()
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if c.gate != nil { // below all others: executors are to come in until the end
+		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"callout", g.Run, time.Second})
+	}
 	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
 		if n.store, err = c.openStore(ctx, conn, log); err != nil {
 			return nil, err
@@ -158,6 +174,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	if slices.Contains(c.roles, roleAPI) {
 		web := c.web
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
+		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
 		n.api, err = webapi.New(conn, n.store, web)
 		if err != nil {

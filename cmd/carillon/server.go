@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/job"
 )
@@ -34,6 +36,7 @@ type serverOptions struct {
 	natsOptions
 	assets              bus.Assets
 	roleList, masterKey string
+	natsKeys            string
 	certFile, keyFile   string
 	logLevel, logFormat string
 }
@@ -57,6 +60,7 @@ func newServerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.natsOptions.flags(f)
+	f.StringVar(&o.natsKeys, "nats-keys", "", "the `file` of the keys by which NATS knows this server, from \"carillon nats keygen\" (default: from "+natsKeysVariable+";\nwithout them, executors have no credentials)")
 	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "what this server does")
 	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
 	f.StringVar(&o.certFile, "tls-cert", "", "certificate `file` with which the API speaks TLS; it is read again when it changes")
@@ -103,12 +107,15 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 		defer func() { _ = listener.Close() }()
 	}
 	o.Name, o.Logger = "carillon server "+o.node, log
-	conn, err := bus.Connect(o.Config)
+	conn, err := o.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.NC.Close()
-	if err := conn.Setup(ctx, o.assets); err != nil {
+	if o.gate != nil {
+		defer o.gate.system.Close()
+	}
+	if err := conn.AwaitSetup(ctx, o.assets, o.Config); err != nil {
 		return err
 	}
 	n, err := o.open(ctx, conn, listener, log)
@@ -120,6 +127,38 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
 	}
 	return runLayers(ctx, log, n.layers)
+}
+
+// connect connects to NATS, with keys as what NATS knows this server for, and a second
+// time as the one that it asks about executors.
+func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
+	keys, err := readNATSKeys(o.natsKeys)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		o.Key = keys.Server
+	}
+	conn, err := bus.Await(ctx, o.Config)
+	if err != nil || keys == nil {
+		return conn, err
+	}
+	o.gate, err = openGate(o.Config, *keys)
+	if err != nil {
+		conn.NC.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// openGate connects as the one that NATS asks about executors.
+func openGate(cfg bus.Config, keys callout.Keys) (*gate, error) {
+	cfg.Name, cfg.Key = cfg.Name+" callout", keys.System
+	system, err := bus.Connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &gate{system.NC, keys}, nil
 }
 
 func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {

@@ -241,6 +241,50 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// Credential defines model for Credential.
+type Credential struct {
+	// Author Who made it
+	Author    string    `json:"author"`
+	CreatedAt time.Time `json:"created_at"`
+	Expired   bool      `json:"expired"`
+
+	// ExpiresAt Absent for never
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Group Example: billing
+	Group string `json:"group"`
+
+	// ID Example: cx4hq2m7zk3wd5t
+	ID string `json:"id"`
+
+	// Name Where it is, or what for
+	//
+	// Example: web1
+	Name string `json:"name"`
+
+	// PublicKey The public half of its key
+	PublicKey string `json:"public_key"`
+
+	// Replaces The id of the one that was rotated into it
+	Replaces string `json:"replaces,omitempty"`
+}
+
+// CredentialList defines model for CredentialList.
+type CredentialList struct {
+	Items []Credential `json:"items"`
+}
+
+// CredentialRequest defines model for CredentialRequest.
+type CredentialRequest struct {
+	// ExpiresIn How long it works. Defaults to ever
+	ExpiresIn job.Duration `json:"expires_in,omitempty"`
+
+	// Name Where it is to be, or what for
+	//
+	// Example: web1
+	Name string `json:"name"`
+}
+
 // Dimension defines model for Dimension.
 type Dimension = logstore.Dimension
 
@@ -530,6 +574,14 @@ type Me struct {
 // Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
 type Misfire = job.Misfire
 
+// NewCredential defines model for NewCredential.
+type NewCredential struct {
+	Credential Credential `json:"credential"`
+
+	// Seed What the executor is given: the private half of its key
+	Seed string `json:"seed"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// Secret What goes after `Authorization: Bearer`
@@ -691,6 +743,12 @@ type RetryRequestVersion string
 
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = auth.Role
+
+// RotationRequest defines model for RotationRequest.
+type RotationRequest struct {
+	// Overlap How long the old one works on, at most 30d; `0s` is not at all
+	Overlap *job.Duration `json:"overlap,omitempty"`
+}
 
 // Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 type Run = logstore.Run
@@ -927,6 +985,9 @@ type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
 
+// CredentialID defines model for CredentialID.
+type CredentialID = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1041,6 +1102,24 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// CreateCredentialParams defines parameters for CreateCredential.
+type CreateCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// RevokeCredentialParams defines parameters for RevokeCredential.
+type RevokeCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// RotateCredentialParams defines parameters for RotateCredential.
+type RotateCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteSecretParams defines parameters for DeleteSecret.
@@ -1367,6 +1446,12 @@ type PutUserParams struct {
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
+type CreateCredentialJSONRequestBody = CredentialRequest
+
+// RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
+type RotateCredentialJSONRequestBody = RotationRequest
+
 // SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
 type SetInstanceJSONRequestBody = InstanceSettings
 
@@ -1547,6 +1632,52 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCredentials The credentials of a group's executors, without their seeds
+	//
+	// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
+	ListCredentials(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCredentialWithBody Make a credential
+	//
+	// With it, a program connects to NATS as an executor of this group and may do no
+	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+	// NATS does not ask this server who may connect.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+	CreateCredentialWithBody(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCredential Make a credential
+	//
+	// With it, a program connects to NATS as an executor of this group and may do no
+	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+	// NATS does not ask this server who may connect.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+	CreateCredential(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeCredential End a credential, and the connections that were made with it, within seconds
+	//
+	// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
+	RevokeCredential(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateCredentialWithBody Make another credential in the place of one, which works on for a while
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+	RotateCredentialWithBody(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateCredential Make another credential in the place of one, which works on for a while
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+	RotateCredential(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListHandlers The handlers of a group, what they do and which parameters they take
 	//
@@ -2241,6 +2372,112 @@ func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEd
 // Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListGroupsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCredentials The credentials of a group's executors, without their seeds
+//
+// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
+func (c *Client) ListCredentials(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCredentialsRequest(c.Server, group)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCredentialWithBody Make a credential
+//
+// With it, a program connects to NATS as an executor of this group and may do no
+// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+// NATS does not ask this server who may connect.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+func (c *Client) CreateCredentialWithBody(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCredentialRequestWithBody(c.Server, group, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCredential Make a credential
+//
+// With it, a program connects to NATS as an executor of this group and may do no
+// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+// NATS does not ask this server who may connect.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+func (c *Client) CreateCredential(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCredentialRequest(c.Server, group, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeCredential End a credential, and the connections that were made with it, within seconds
+//
+// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
+func (c *Client) RevokeCredential(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeCredentialRequest(c.Server, group, credential, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateCredentialWithBody Make another credential in the place of one, which works on for a while
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+func (c *Client) RotateCredentialWithBody(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateCredentialRequestWithBody(c.Server, group, credential, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateCredential Make another credential in the place of one, which works on for a while
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+func (c *Client) RotateCredential(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateCredentialRequest(c.Server, group, credential, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4089,6 +4326,227 @@ func NewListGroupsRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCredentialsRequest constructs an http.Request for the ListCredentials method
+func NewListCredentialsRequest(server string, group GroupName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateCredentialRequest calls the generic CreateCredential builder with application/json body
+func NewCreateCredentialRequest(server string, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateCredentialRequestWithBody(server, group, params, "application/json", bodyReader)
+}
+
+// NewCreateCredentialRequestWithBody constructs an http.Request for the CreateCredential method, with any body, and a specified content type
+func NewCreateCredentialRequestWithBody(server string, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRevokeCredentialRequest constructs an http.Request for the RevokeCredential method
+func NewRevokeCredentialRequest(server string, group GroupName, credential CredentialID, params *RevokeCredentialParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "credential", credential, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRotateCredentialRequest calls the generic RotateCredential builder with application/json body
+func NewRotateCredentialRequest(server string, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateCredentialRequestWithBody(server, group, credential, params, "application/json", bodyReader)
+}
+
+// NewRotateCredentialRequestWithBody constructs an http.Request for the RotateCredential method, with any body, and a specified content type
+func NewRotateCredentialRequestWithBody(server string, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "credential", credential, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials/%s/rotate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7549,6 +8007,56 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroupsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGroupsResponse, error)
 
+	// ListCredentialsWithResponse The credentials of a group's executors, without their seeds
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
+	ListCredentialsWithResponse(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error)
+
+	// CreateCredentialWithBodyWithResponse Make a credential
+	//
+	// With it, a program connects to NATS as an executor of this group and may do no
+	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+	// NATS does not ask this server who may connect.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+	CreateCredentialWithBodyWithResponse(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCredentialResponse, error)
+
+	// CreateCredentialWithResponse Make a credential
+	//
+	// With it, a program connects to NATS as an executor of this group and may do no
+	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+	// NATS does not ask this server who may connect.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+	CreateCredentialWithResponse(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCredentialResponse, error)
+
+	// RevokeCredentialWithResponse End a credential, and the connections that were made with it, within seconds
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
+	RevokeCredentialWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
+
+	// RotateCredentialWithBodyWithResponse Make another credential in the place of one, which works on for a while
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+	RotateCredentialWithBodyWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateCredentialResponse, error)
+
+	// RotateCredentialWithResponse Make another credential in the place of one, which works on for a while
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+	RotateCredentialWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateCredentialResponse, error)
+
 	// ListHandlersWithResponse The handlers of a group, what they do and which parameters they take
 	//
 	// Those that executors have announced in the last 30 days, whether or not one is
@@ -8564,6 +9072,191 @@ func (r ListGroupsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListGroupsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCredentialsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CredentialList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCredentialsResponse) GetJSON200() *CredentialList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListCredentialsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCredentialsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCredentialsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCredentialsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCredentialsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *NewCredential
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateCredentialResponse) GetJSON201() *NewCredential {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RevokeCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RotateCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *NewCredential
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RotateCredentialResponse) GetJSON201() *NewCredential {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RotateCredentialResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RotateCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RotateCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RotateCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RotateCredentialResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11331,6 +12024,92 @@ func (c *ClientWithResponses) ListGroupsWithResponse(ctx context.Context, reqEdi
 	return ParseListGroupsResponse(rsp)
 }
 
+// ListCredentialsWithResponse The credentials of a group's executors, without their seeds
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
+func (c *ClientWithResponses) ListCredentialsWithResponse(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error) {
+	rsp, err := c.ListCredentials(ctx, group, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCredentialsResponse(rsp)
+}
+
+// CreateCredentialWithBodyWithResponse Make a credential
+//
+// With it, a program connects to NATS as an executor of this group and may do no
+// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+// NATS does not ask this server who may connect.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+func (c *ClientWithResponses) CreateCredentialWithBodyWithResponse(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCredentialResponse, error) {
+	rsp, err := c.CreateCredentialWithBody(ctx, group, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCredentialResponse(rsp)
+}
+
+// CreateCredentialWithResponse Make a credential
+//
+// With it, a program connects to NATS as an executor of this group and may do no
+// more than one needs. The seed is in this answer and nowhere else. A 409 says that
+// NATS does not ask this server who may connect.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
+func (c *ClientWithResponses) CreateCredentialWithResponse(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCredentialResponse, error) {
+	rsp, err := c.CreateCredential(ctx, group, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCredentialResponse(rsp)
+}
+
+// RevokeCredentialWithResponse End a credential, and the connections that were made with it, within seconds
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
+func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error) {
+	rsp, err := c.RevokeCredential(ctx, group, credential, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeCredentialResponse(rsp)
+}
+
+// RotateCredentialWithBodyWithResponse Make another credential in the place of one, which works on for a while
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+func (c *ClientWithResponses) RotateCredentialWithBodyWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateCredentialResponse, error) {
+	rsp, err := c.RotateCredentialWithBody(ctx, group, credential, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateCredentialResponse(rsp)
+}
+
+// RotateCredentialWithResponse Make another credential in the place of one, which works on for a while
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
+func (c *ClientWithResponses) RotateCredentialWithResponse(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateCredentialResponse, error) {
+	rsp, err := c.RotateCredential(ctx, group, credential, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateCredentialResponse(rsp)
+}
+
 // ListHandlersWithResponse The handlers of a group, what they do and which parameters they take
 //
 // Those that executors have announced in the last 30 days, whether or not one is
@@ -12653,6 +13432,134 @@ func ParseListGroupsResponse(rsp *http.Response) (*ListGroupsResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCredentialsResponse parses an HTTP response from a ListCredentialsWithResponse call
+func ParseListCredentialsResponse(rsp *http.Response) (*ListCredentialsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCredentialsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CredentialList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateCredentialResponse parses an HTTP response from a CreateCredentialWithResponse call
+func ParseCreateCredentialResponse(rsp *http.Response) (*CreateCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest NewCredential
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeCredentialResponse parses an HTTP response from a RevokeCredentialWithResponse call
+func ParseRevokeCredentialResponse(rsp *http.Response) (*RevokeCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRotateCredentialResponse parses an HTTP response from a RotateCredentialWithResponse call
+func ParseRotateCredentialResponse(rsp *http.Response) (*RotateCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RotateCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest NewCredential
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

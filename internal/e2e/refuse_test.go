@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,10 +18,13 @@ func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
 	}
 	defer func() { _ = taken.Close() }()
 	busy := taken.Addr().String()
-	silent := fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1)[0])
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nonsense := filepath.Join(t.TempDir(), "seed")
+	if err := os.WriteFile(nonsense, []byte("SUNONE"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
@@ -55,8 +57,8 @@ func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
 	refuses(1, "dev"+quiet+filepath.Join(file, "data"), file, "not a directory")
 	refuses(1, "dev --nats 127.0.0.1:0 --http 0.0.0.0:0 --data "+folder, "http", "0.0.0.0:0", "loopback")
 	refuses(1, "dev --http 127.0.0.1:0 --nats 0.0.0.0:0 --data "+folder, "nats", "0.0.0.0:0", "loopback")
-	refuses(5, "server --nats nats://"+silent, "nats://"+silent)
-	refuses(5, "executor --group g --nats nats://"+silent, "nats://"+silent)
+	refuses(1, "server --nats-keys "+file, "nats-keys", "carillon nats keygen")
+	refuses(1, "executor --group g --credential "+nonsense, "credential", "SU")
 	refuses(1, "server --roles scheduler,cook", "roles", "cook", "store")
 	refuses(1, "server --http 0.0.0.0:8822", "http", "loopback")
 	refuses(1, "server --replicas 2", "replicas", "1, 3 or 5")

@@ -103,7 +103,6 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	address := fmt.Sprintf("https://127.0.0.1:%d", ports[1])
 	server := newProcess(t, "server", nil, program(t, "carillon"), "server", "--nats", fmt.Sprintf("nats://127.0.0.1:%d", ports[0]),
 		"--http", fmt.Sprintf("0.0.0.0:%d", ports[1]), "--public-url", address, "--tls-cert", certFile, "--tls-key", keyFile, "--data", filepath.Join(folder, "data"))
-	server.keep = true // NATS may not be there yet
 	server.begin(t)
 	var link []string
 	await(t, 30*time.Second, "wait for the link to create the administrator", func() error {

@@ -1015,6 +1015,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/groups/{group}/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        /** The credentials of a group's executors, without their seeds */
+        get: operations["listCredentials"];
+        put?: never;
+        /**
+         * Make a credential
+         * @description With it, a program connects to NATS as an executor of this group and may do no
+         *     more than one needs. The seed is in this answer and nowhere else. A 409 says that
+         *     NATS does not ask this server who may connect.
+         */
+        post: operations["createCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/credentials/{credential}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /**
+                 * @description Its id
+                 * @example cx4hq2m7zk3wd5t
+                 */
+                credential: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make another credential in the place of one, which works on for a while */
+        post: operations["rotateCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/credentials/{credential}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /**
+                 * @description Its id
+                 * @example cx4hq2m7zk3wd5t
+                 */
+                credential: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a credential, and the connections that were made with it, within seconds */
+        delete: operations["revokeCredential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups/{group}/instances/{instance}/drain": {
         parameters: {
             query?: never;
@@ -2238,6 +2314,55 @@ export interface components {
             value: string;
             description?: string;
         };
+        Credential: {
+            /** @example cx4hq2m7zk3wd5t */
+            id: string;
+            /**
+             * @description Where it is, or what for
+             * @example web1
+             */
+            name: string;
+            /** @example billing */
+            group: string;
+            /** @description The public half of its key */
+            public_key: string;
+            /** @description Who made it */
+            author: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Absent for never
+             */
+            expires_at?: string;
+            expired: boolean;
+            /** @description The id of the one that was rotated into it */
+            replaces?: string;
+        };
+        CredentialList: {
+            items: components["schemas"]["Credential"][];
+        };
+        CredentialRequest: {
+            /**
+             * @description Where it is to be, or what for
+             * @example web1
+             */
+            name: string;
+            /** @description How long it works. Defaults to ever */
+            expires_in?: components["schemas"]["Duration"];
+        };
+        RotationRequest: {
+            /**
+             * @description How long the old one works on, at most 30d; `0s` is not at all
+             * @default 24h
+             */
+            overlap?: components["schemas"]["Duration"];
+        };
+        NewCredential: {
+            credential: components["schemas"]["Credential"];
+            /** @description What the executor is given: the private half of its key */
+            seed: string;
+        };
         ServerVersion: {
             version: string;
             go: string;
@@ -2294,6 +2419,11 @@ export interface components {
         InstanceName: string;
         /** @description The job's name within its group */
         JobName: string;
+        /**
+         * @description Its id
+         * @example cx4hq2m7zk3wd5t
+         */
+        CredentialID: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
         RunID: string;
         /** @description The next of the page before */
@@ -2418,6 +2548,11 @@ export type HandlerList = components['schemas']['HandlerList'];
 export type Secret = components['schemas']['Secret'];
 export type SecretList = components['schemas']['SecretList'];
 export type SecretRequest = components['schemas']['SecretRequest'];
+export type Credential = components['schemas']['Credential'];
+export type CredentialList = components['schemas']['CredentialList'];
+export type CredentialRequest = components['schemas']['CredentialRequest'];
+export type RotationRequest = components['schemas']['RotationRequest'];
+export type NewCredential = components['schemas']['NewCredential'];
 export type ServerVersion = components['schemas']['ServerVersion'];
 export type Health = components['schemas']['Health'];
 export type Check = components['schemas']['Check'];
@@ -2428,6 +2563,7 @@ export type ParameterUserName = components['parameters']['UserName'];
 export type ParameterGroupName = components['parameters']['GroupName'];
 export type ParameterInstanceName = components['parameters']['InstanceName'];
 export type ParameterJobName = components['parameters']['JobName'];
+export type ParameterCredentialId = components['parameters']['CredentialID'];
 export type ParameterRunId = components['parameters']['RunID'];
 export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
@@ -4140,6 +4276,127 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description There is no such secret any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credentials, the newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialRequest"];
+            };
+        };
+        responses: {
+            /** @description The credential with its seed */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewCredential"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /**
+                 * @description Its id
+                 * @example cx4hq2m7zk3wd5t
+                 */
+                credential: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationRequest"];
+            };
+        };
+        responses: {
+            /** @description The new credential with its seed */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewCredential"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokeCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /**
+                 * @description Its id
+                 * @example cx4hq2m7zk3wd5t
+                 */
+                credential: components["parameters"]["CredentialID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credential does not work any more */
             204: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,211 @@
+package callout
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/job"
+)
+
+// answerWithin bounds how long an answer takes, which is from memory once the
+// directory is loaded.
+const answerWithin = 2 * time.Second
+
+// Config says how a Service works.
+type Config struct {
+	// Logger hears of who is turned away and cut off. Defaults to none.
+	Logger *slog.Logger
+	// Registerer takes the package's metrics. Defaults to none.
+	Registerer prometheus.Registerer
+}
+
+// Service answers NATS. Several may run on the same servers, each in a process of its
+// own: one of them gets a question, and any of them cuts off who is to go.
+type Service struct {
+	users   *auth.Directory
+	system  *nats.Conn
+	issuer  nkeys.KeyPair
+	log     *slog.Logger
+	metrics *metrics
+	refused map[string]int // how often each key was turned away in a row; the handler's own
+}
+
+// New returns a service. conn is of the account CARILLON, system of SYS; both outlive
+// Run. keys are those whose public halves NATS is configured with.
+func New(conn *bus.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service, error) {
+	issuer, err := nkeys.FromSeed([]byte(keys.Issuer))
+	if err != nil {
+		return nil, &job.InvalidError{Field: "nats-keys", Reason: "has no key of an issuer"}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{
+		users: auth.NewDirectory(conn, cfg.Logger), system: system, issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
+	}, nil
+}
+
+// Run answers until ctx is done; then it returns nil.
+func (s *Service) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.users.Run(ctx) })
+	g.Go(func() error { return s.serve(ctx) })
+	return g.Wait()
+}
+
+// subjectAuth is where NATS asks, and queue the group of those who answer.
+const (
+	subjectAuth = "$SYS.REQ.USER.AUTH"
+	queue       = "carillon"
+)
+
+// serve answers questions, and sweeps when credentials change and every so often.
+func (s *Service) serve(ctx context.Context) error {
+	// Nobody is to be turned away by a server that has not read yet who there is.
+	if err := s.users.Loaded(ctx); err != nil {
+		return nil // ctx is done
+	}
+	questions := make(chan *nats.Msg, 1024)
+	sub, err := s.system.ChanQueueSubscribe(subjectAuth, queue, questions)
+	if err != nil {
+		return fmt.Errorf("subscribe to questions of NATS: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	var g errgroup.Group
+	g.Go(func() error { s.sweepOften(ctx); return nil })
+	g.Go(func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case m := <-questions:
+				s.answer(ctx, m)
+			}
+		}
+	})
+	return g.Wait()
+}
+
+// answer answers one question. What is no question gets no answer.
+func (s *Service) answer(ctx context.Context, m *nats.Msg) {
+	q, err := jwt.DecodeAuthorizationRequestClaims(string(m.Data))
+	if err != nil {
+		s.log.WarnContext(ctx, "question of NATS cannot be read", "error", err)
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	c, err := s.judge(limited, q)
+	a := jwt.NewAuthorizationResponseClaims(q.UserNkey)
+	a.Audience = q.Server.ID
+	if err == nil {
+		a.Jwt, err = s.admit(q.UserNkey, c)
+	}
+	if err != nil {
+		a.Error = err.Error()
+		s.metrics.connections.WithLabelValues("refused").Inc()
+		s.logRefusal(ctx, q, err)
+	} else {
+		s.metrics.connections.WithLabelValues("admitted").Inc()
+		delete(s.refused, c.PublicKey)
+		s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host)
+	}
+	text, err := a.Encode(s.issuer)
+	if err == nil {
+		err = m.Respond([]byte(text))
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "NATS not answered", "error", err)
+	}
+}
+
+// errNoKey is what a client without a credential is told.
+var errNoKey = errors.New("a credential of an executor group is needed, and its holder's signature")
+
+// judge returns the credential that a client has proved to have.
+func (s *Service) judge(ctx context.Context, q *jwt.AuthorizationRequestClaims) (*auth.Credential, error) {
+	opts := q.ConnectOptions
+	key, err := nkeys.FromPublicKey(opts.Nkey)
+	if err != nil || q.ClientInformation.Nonce == "" {
+		return nil, errNoKey
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(opts.SignedNonce)
+	if err != nil {
+		signature, err = base64.StdEncoding.DecodeString(opts.SignedNonce)
+	}
+	if err != nil || key.Verify([]byte(q.ClientInformation.Nonce), signature) != nil {
+		return nil, errNoKey
+	}
+	c, err := s.users.ByPublicKey(ctx, opts.Nkey)
+	if errors.Is(err, auth.ErrUnauthenticated) {
+		return nil, errors.New("the credential is unknown, was revoked or has ended")
+	}
+	return c, err
+}
+
+// userPrefix begins the names of users that are admitted with a credential.
+const userPrefix = "carillon/"
+
+// admit returns the user of NATS that a credential stands for.
+func (s *Service) admit(key string, c *auth.Credential) (string, error) {
+	u := jwt.NewUserClaims(key)
+	u.Name = userPrefix + c.Group + "/" + c.ID
+	u.Audience = accountExecutors
+	u.Pub.Allow, u.Sub.Allow = permissions(c.Group)
+	u.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+	if !c.ExpiresAt.IsZero() {
+		u.Expires = c.ExpiresAt.Unix()
+	}
+	text, err := u.Encode(s.issuer)
+	if err != nil {
+		return "", fmt.Errorf("sign user: %w", err)
+	}
+	return text, nil
+}
+
+func permissions(group string) (publish, subscribe jwt.StringList) {
+	p, s := bus.ExecutorPermissions(group)
+	return p, s
+}
+
+// holderOf is the inverse of a user's name.
+func holderOf(user string) (group, credential string, ok bool) {
+	rest, ok := strings.CutPrefix(user, userPrefix)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, "/")
+}
+
+// maxRefused bounds how many keys are remembered as turned away.
+const maxRefused = 1000
+
+// logRefusal logs the first of a key, and then each doubling: an executor whose
+// credential was revoked goes on trying.
+func (s *Service) logRefusal(ctx context.Context, q *jwt.AuthorizationRequestClaims, err error) {
+	if len(s.refused) >= maxRefused {
+		clear(s.refused)
+	}
+	key := q.ConnectOptions.Nkey
+	s.refused[key]++
+	if n := s.refused[key]; n&(n-1) == 0 {
+		s.log.WarnContext(ctx, "connection to NATS refused", "name", q.ClientInformation.Name, "address", q.ClientInformation.Host, "times", n, "reason", err)
+	}
+}

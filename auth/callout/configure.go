@@ -1,0 +1,65 @@
+package callout
+
+import (
+	"fmt"
+	"strings"
+
+	"carillon/job"
+)
+
+// accountExecutors is where nats.conf has those with a credential.
+const accountExecutors = "EXECUTORS"
+
+// The lines of nats.conf that admit whoever reaches the server. [Configure] replaces
+// them.
+const (
+	localUser   = "    users: [{user: local}]\n"
+	systemUsers = "    users: []\n"
+	localAccess = "no_auth_user: local\n"
+)
+
+// Configure returns nats.conf with keys in the place of the user whom anybody may be.
+// The error is job.ErrInvalid when conf is not nats.conf in that respect.
+func Configure(conf string, keys Public) (string, error) {
+	for _, with := range []struct{ line, text string }{
+		{localUser, fmt.Sprintf("    users: [{nkey: %s}]\n", keys.Server)},
+		{systemUsers, fmt.Sprintf(`    # Carillon's servers again, where they answer for executors, and cut off those
+    # whose credential has ended. They may do nothing else here.
+    users: [{
+      nkey: %s
+      permissions {
+        publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.*.CONNZ", "$SYS.REQ.SERVER.*.KICK"]
+        subscribe: ["$SYS.REQ.USER.AUTH", "_INBOX.>"]
+        allow_responses: true
+      }
+    }]
+`, keys.System)},
+		{localAccess, fmt.Sprintf(`authorization {
+  # In seconds: how long a connection may take until it is admitted.
+  timeout: 5
+
+  # Who is not listed above may be an executor: Carillon is asked. Other accounts
+  # and their users, if you add some, are not its business.
+  auth_callout {
+    issuer: %s
+    account: SYS
+    auth_users: [%s, %s]
+    allowed_accounts: [EXECUTORS]
+  }
+}
+`, keys.Issuer, keys.Server, keys.System)},
+	} {
+		if strings.Count(conf, with.line) != 1 {
+			return "", fmt.Errorf("%w: the configuration must have the line %q once", job.ErrInvalid, strings.TrimSpace(with.line))
+		}
+		conf = strings.Replace(conf, with.line, with.text, 1)
+	}
+	conf = strings.Replace(conf, localComment, "", 1)
+	return conf, nil
+}
+
+// localComment is what nats.conf says of localAccess.
+const localComment = `# Whoever says nothing of themselves is this user, of CARILLON, who may do
+# everything: fit for one's own machine. "carillon nats config" writes this file
+# with keys in its place.
+`

@@ -1,0 +1,31 @@
+package callout
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	connections *prometheus.CounterVec
+	cutOff      prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		connections: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carillon_nats_connections_total", Help: "Connections of executors that NATS asked this server about, by result.",
+		}, []string{"result"}),
+		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended.",
+		}),
+	}
+	if reg == nil {
+		return m, nil
+	}
+	if err := errors.Join(reg.Register(m.connections), reg.Register(m.cutOff)); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,132 @@
+package callout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// sweepEvery is how often connections are compared with credentials. Changes are
+	// acted on at once; this is for what was missed: a NATS that was away, a connection
+	// that another server admitted at the same moment.
+	sweepEvery = 10 * time.Second
+	// sweepSilence is how long to wait for another NATS server to answer.
+	sweepSilence = 500 * time.Millisecond
+	// sweepPage is how many connections a server lists at once.
+	sweepPage = 1000
+)
+
+func (s *Service) sweepOften(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	failed := false
+	for {
+		err := s.sweep(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "connections not compared with credentials", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.users.CredentialsChanged():
+		case <-tick.C:
+		}
+	}
+}
+
+// connections is what a NATS server answers to CONNZ.
+type connections struct {
+	Server struct {
+		ID string `json:"id"`
+	} `json:"server"`
+	Data struct {
+		Offset      int `json:"offset"`
+		Connections []struct {
+			CID     uint64 `json:"cid"`
+			User    string `json:"authorized_user"`
+			Address string `json:"ip"`
+		} `json:"connections"`
+	} `json:"data"`
+}
+
+// sweep closes all connections of executors whose credential has ended. How many
+// servers there are is not known, so it ends when none has answered for a while.
+func (s *Service) sweep(ctx context.Context) error {
+	inbox := s.system.NewInbox()
+	sub, err := s.system.SubscribeSync(inbox)
+	if err != nil {
+		return fmt.Errorf("subscribe to answers: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := s.list(inbox, "PING", 0); err != nil {
+		return err
+	}
+	for answers := 0; ; answers++ {
+		m, err := next(ctx, sub)
+		if errors.Is(err, context.DeadlineExceeded) && answers > 0 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("list connections: %w", err)
+		}
+		var page connections
+		if err := json.Unmarshal(m.Data, &page); err != nil {
+			return fmt.Errorf("decode connections: %w", err)
+		}
+		s.cutOff(ctx, &page)
+		if n := len(page.Data.Connections); n == sweepPage {
+			if err := s.list(inbox, page.Server.ID, page.Data.Offset+n); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next returns the next answer. The error is context.DeadlineExceeded after a silence.
+func next(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, sweepSilence)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
+}
+
+// list asks a server, or with PING all of them, for connections of executors.
+func (s *Service) list(inbox, server string, offset int) error {
+	ask, err := json.Marshal(struct {
+		Users   bool   `json:"auth"`
+		Account string `json:"acc"`
+		Limit   int    `json:"limit"`
+		Offset  int    `json:"offset"`
+	}{true, accountExecutors, sweepPage, offset})
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	if err := s.system.PublishRequest("$SYS.REQ.SERVER."+server+".CONNZ", inbox, ask); err != nil {
+		return fmt.Errorf("ask for connections: %w", err)
+	}
+	return nil
+}
+
+// cutOff closes those connections of a page whose credential has ended.
+func (s *Service) cutOff(ctx context.Context, page *connections) {
+	for _, c := range page.Data.Connections {
+		group, id, ours := holderOf(c.User)
+		if !ours || s.users.Holds(group, id) {
+			continue
+		}
+		kick := fmt.Appendf(nil, `{"cid": %d}`, c.CID)
+		// Without somewhere to answer to, it is passed over. Whether it helped, the next
+		// sweep sees.
+		if err := s.system.PublishRequest("$SYS.REQ.SERVER."+page.Server.ID+".KICK", s.system.NewInbox(), kick); err != nil {
+			s.log.WarnContext(ctx, "executor not cut off", "executor_group", group, "credential", id, "error", err)
+			continue
+		}
+		s.metrics.cutOff.Inc()
+		s.log.InfoContext(ctx, "executor cut off", "executor_group", group, "credential", id, "address", c.Address)
+	}
+}

@@ -1,0 +1,209 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"carillon/job"
+)
+
+// Bounds of what people ask of credentials.
+const (
+	MaxCredentialLife    = 10 * 366 * 24 * time.Hour
+	MaxCredentialOverlap = 30 * 24 * time.Hour
+)
+
+// Credential lets a program connect to NATS as an executor of one group. It is a key
+// pair (an nkey): its holder has the private half, called seed, and signs with it what
+// the NATS server challenges it with. The seed is nowhere in the system.
+type Credential struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"` // where it is, or what for
+	Group     string    `json:"group"`
+	PublicKey string    `json:"public_key"`
+	Author    string    `json:"author"`
+	CreatedAt time.Time `json:"created_at"`
+	// ExpiresAt is when it ends, zero for never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// Replaces is the credential that was rotated into this one.
+	Replaces string `json:"replaces,omitempty"`
+}
+
+// Expired reports whether the credential has ended at now.
+func (c *Credential) Expired(now time.Time) bool {
+	return !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
+}
+
+// CreateCredential makes a credential of a group, and returns it with its seed, which
+// nobody can see again. life is how long it works, zero for ever. Errors:
+// *job.InvalidError, job.ErrUnavailable.
+func (d *Directory) CreateCredential(ctx context.Context, group, name, author string, life time.Duration) (*Credential, string, error) {
+	errs := []error{job.CheckSlug("group", group)}
+	if name == "" || len(name) > 100 {
+		errs = append(errs, &job.InvalidError{Field: "name", Reason: "must say in 1 to 100 bytes where the credential is, or what for"})
+	}
+	if life < 0 || life > MaxCredentialLife {
+		errs = append(errs, &job.InvalidError{Field: "expires_in", Reason: fmt.Sprintf("must be more than zero and at most %s", job.Duration(MaxCredentialLife))})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, "", err
+	}
+	c := Credential{Name: name, Group: group, Author: author}
+	if life > 0 {
+		c.ExpiresAt = time.Now().Add(life).UTC().Truncate(time.Millisecond)
+	}
+	return d.storeCredential(ctx, c)
+}
+
+// storeCredential gives a credential its key and writes it.
+func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credential, string, error) {
+	if err := d.credentials.wait(ctx); err != nil {
+		return nil, "", err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	defer pair.Wipe()
+	if c.PublicKey, err = pair.PublicKey(); err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	c.ID, c.CreatedAt = credentialID(c.PublicKey), time.Now().UTC().Truncate(time.Millisecond)
+	revision, err := write(ctx, d.conn, kindCredential, c.ID, &c, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	d.credentials.put(c.ID, &c, revision)
+	return &c, string(seed), nil
+}
+
+// credentialID names the credential of a public key: 75 of its bits, which is enough to
+// tell credentials apart, and is not what they are judged by.
+func credentialID(publicKey string) string {
+	return strings.ToLower(publicKey[1:min(len(publicKey), 16)])
+}
+
+// Credentials returns the credentials of a group, the newest first, expired ones
+// included: people see why a program was turned away.
+func (d *Directory) Credentials(ctx context.Context, group string) ([]Credential, error) {
+	if err := d.credentials.wait(ctx); err != nil {
+		return nil, err
+	}
+	list := []Credential{}
+	for _, f := range d.credentials.all(func(c *Credential) bool { return c.Group == group }) {
+		list = append(list, f.value)
+	}
+	slices.SortStableFunc(list, func(a, b Credential) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return list, nil
+}
+
+// Credential returns a credential of a group. The error is job.ErrNotFound when the
+// group has none of that id.
+func (d *Directory) Credential(ctx context.Context, group, id string) (*Credential, error) {
+	c, _, err := d.credential(ctx, group, id)
+	return c, err
+}
+
+func (d *Directory) credential(ctx context.Context, group, id string) (*Credential, uint64, error) {
+	if err := d.credentials.wait(ctx); err != nil {
+		return nil, 0, err
+	}
+	c, revision, ok := d.credentials.get(id)
+	if !ok || c.Group != group {
+		return nil, 0, fmt.Errorf("%w: group %s has no credential %s", job.ErrNotFound, clip(group, 64), clip(id, 64))
+	}
+	return &c, revision, nil
+}
+
+// RotateCredential makes another credential of the same name, and lets the old one end
+// after overlap, if it does not end before. Errors: *job.InvalidError,
+// job.ErrNotFound, job.ErrConflict when it has ended, job.ErrUnavailable.
+func (d *Directory) RotateCredential(ctx context.Context, group, id, author string, overlap time.Duration) (*Credential, string, error) {
+	if overlap < 0 || overlap > MaxCredentialOverlap {
+		return nil, "", &job.InvalidError{Field: "overlap", Reason: fmt.Sprintf("must be at most %s", job.Duration(MaxCredentialOverlap))}
+	}
+	old, revision, err := d.credential(ctx, group, id)
+	if err != nil {
+		return nil, "", err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if old.Expired(now) {
+		return nil, "", fmt.Errorf("%w: credential %s has ended; create another", job.ErrConflict, id)
+	}
+	next := Credential{Name: old.Name, Group: group, Author: author, Replaces: old.ID}
+	if !old.ExpiresAt.IsZero() {
+		next.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
+	}
+	// The new one first: should the second write fail, both work, and nobody is locked out.
+	made, seed, err := d.storeCredential(ctx, next)
+	if err != nil {
+		return nil, "", err
+	}
+	if end := now.Add(overlap); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+		old.ExpiresAt = end
+		revision, err = write(ctx, d.conn, kindCredential, old.ID, old, revision)
+		if err != nil {
+			return nil, "", errors.Join(err, d.RevokeCredential(ctx, group, made.ID))
+		}
+		d.credentials.put(old.ID, old, revision)
+	}
+	return made, seed, nil
+}
+
+// RevokeCredential ends a credential. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (d *Directory) RevokeCredential(ctx context.Context, group, id string) error {
+	if _, err := d.Credential(ctx, group, id); err != nil {
+		return err
+	}
+	if err := remove(ctx, d.conn, kindCredential, id, 0); err != nil {
+		return err
+	}
+	d.credentials.gone(id)
+	return nil
+}
+
+// ByPublicKey returns the credential of a key. That its holder has the private half is
+// for the caller to see. Errors: [ErrUnauthenticated], job.ErrUnavailable.
+func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, error) {
+	if err := d.credentials.wait(ctx); err != nil {
+		return nil, err
+	}
+	if key == "" {
+		return nil, ErrUnauthenticated
+	}
+	c, _, ok := d.credentials.get(credentialID(key))
+	if !ok || c.PublicKey != key || c.Expired(time.Now()) {
+		return nil, ErrUnauthenticated
+	}
+	return &c, nil
+}
+
+// Holds reports whether the group has a credential of that id, and it has not ended.
+// Before Run has loaded the directory it reports that it does.
+func (d *Directory) Holds(group, id string) bool {
+	select {
+	case <-d.credentials.loaded:
+	default:
+		return true
+	}
+	c, _, ok := d.credentials.get(id)
+	return ok && c.Group == group && !c.Expired(time.Now())
+}
+
+// Loaded waits until the directory has read all credentials there are. The error is
+// job.ErrUnavailable when ctx is done first.
+func (d *Directory) Loaded(ctx context.Context) error { return d.credentials.wait(ctx) }
+
+// CredentialsChanged returns a channel that has a value when credentials have changed
+// since it was read. It is for one reader.
+func (d *Directory) CredentialsChanged() <-chan struct{} { return d.credentials.changed }

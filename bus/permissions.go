@@ -1,0 +1,28 @@
+package bus
+
+// ExecutorPermissions returns what an executor of a group publishes and what it
+// subscribes to: all that the protocol needs, and nothing else. Besides these it
+// answers requests, once each. docs/protocol.md has the same lists.
+func ExecutorPermissions(group string) (publish, subscribe []string) {
+	publish = []string{
+		"$JS.API.CONSUMER.MSG.NEXT." + StreamTrig + "." + ConsumerAny(group),
+		"$JS.ACK." + StreamTrig + "." + ConsumerAny(group) + ".>",
+		"$JS.ACK." + StreamTrig + "." + ConsumerRoute(group) + ".>",
+		"$KV." + BucketClaim + "." + group + ".*",
+		"evt.*." + group,
+		"log." + group + ".*",
+		"$KV." + BucketInst + "." + group + ".*",
+		"$KV." + BucketHandler + "." + group + ".*",
+		"$JS.API.DIRECT.GET.KV_" + BucketScript + ".$KV." + BucketScript + "." + group + ".*",
+		"$JS.API.DIRECT.GET.KV_" + BucketSecret + ".$KV." + BucketSecret + "." + group + ".*",
+	}
+	subscribe = []string{
+		"exec." + group + ".>",
+		ExecutorInbox(group) + ".>",
+	}
+	return publish, subscribe
+}
+
+// ExecutorInbox returns the prefix of the inboxes of a group's executors. It is not
+// that of other clients: what these are sent is not for executors to hear.
+func ExecutorInbox(group string) string { return "_INBOX_" + group }

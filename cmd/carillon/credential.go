@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newCredentialCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "credential",
+		Short: "Credentials, with which executors connect to NATS",
+		Long: "Credentials, with which executors connect to NATS. Each is of one group, and good for nothing but to do its jobs:\n" +
+			"its holder can neither read nor forge what belongs to another group. What is secret of it, the seed, is shown once.",
+		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon credential list -g billing\n" +
+			"  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed\n  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
+	}
+	cmd.AddCommand(newCredentialCreateCommand(), newCredentialListCommand(), newCredentialRotateCommand(), newCredentialRevokeCommand())
+	return cmd
+}
+
+// seedFlag adds the flag for the file that a seed goes to.
+func seedFlag(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "file", "", "write the seed to this new `file`, readable by its owner only, rather than show it")
+}
+
+// handOut shows a credential, with its seed unless that goes to a file.
+func (r *remote) handOut(cmd *cobra.Command, made client.NewCredential, file string) error {
+	if file != "" {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the file that the person names
+		if err == nil {
+			_, err = fmt.Fprintln(f, made.Seed)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("keep the seed of credential %s, which is lost; revoke it: %w", made.Credential.ID, err)
+		}
+		made.Seed = ""
+	}
+	return r.output.show(cmd.OutOrStdout(), made, func(t *table) {
+		t.row("credential", made.Credential.ID)
+		t.row("name", made.Credential.Name)
+		t.row("group", made.Credential.Group)
+		t.row("until", until(made.Credential))
+		if file != "" {
+			t.row("seed", "in "+file)
+			return
+		}
+		t.row("seed", made.Seed)
+		t.line("")
+		t.line("The seed is shown this once.")
+	})
+}
+
+func until(c client.Credential) string {
+	switch {
+	case c.Expired:
+		return "expired"
+	case c.ExpiresAt == nil:
+		return "revoked"
+	}
+	return instant(*c.ExpiresAt)
+}
+
+func newCredentialCreateCommand() *cobra.Command {
+	var group, file string
+	var life time.Duration
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a credential, and show its seed, this once",
+		Long: "Make a credential for executors of a group, under a name that says where it is or what for. They get its seed by\n" +
+			"--credential or " + credentialVariable + ". One credential may be used by any number of instances.",
+		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon executor -g billing --credential billing.seed --nats tls://n1:4222\n" +
+			"  carillon credential create contractor -g billing --expires-in 30d",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	groupFlag(cmd, &group)
+	seedFlag(cmd.Flags(), &file)
+	cmd.Flags().Var(optionalDuration{&life}, "expires-in", "how long it works, as in 90d (default: until it is revoked)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		made, err := client.Read[client.NewCredential](api.CreateCredential(cmd.Context(), group, nil, client.CredentialRequest{Name: args[0], ExpiresIn: job.Duration(life)}))
+		if err != nil {
+			return err
+		}
+		return r.handOut(cmd, made, file)
+	}
+	return cmd
+}
+
+// isNew returns an error when a file is there already: before a seed is made that would
+// have no place.
+func isNew(file string) error {
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return &job.InvalidError{Field: "file", Reason: file + " is there already"}
+	}
+	return nil
+}
+
+func newCredentialListCommand() *cobra.Command {
+	var group string
+	cmd := newListCommand(&cobra.Command{
+		Use:     "list",
+		Short:   "The credentials of a group, without their seeds",
+		Example: "  carillon credential list -g billing",
+	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return client.CredentialList{}, usage(err)
+		}
+		return client.Read[client.CredentialList](api.ListCredentials(ctx, group))
+	}, drawCredentials)
+	groupFlag(cmd, &group)
+	return cmd
+}
+
+func drawCredentials(t *table, list client.CredentialList) {
+	if len(list.Items) == 0 {
+		t.line("no credentials")
+		return
+	}
+	t.row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
+	for _, c := range list.Items {
+		t.row(c.ID, cell(c.Name, 40), instant(c.CreatedAt), cell(c.Author, 20), until(c), c.Replaces)
+	}
+}
+
+func newCredentialRotateCommand() *cobra.Command {
+	var group, file string
+	overlap := 24 * time.Hour
+	cmd := &cobra.Command{
+		Use:   "rotate CREDENTIAL",
+		Short: "Make another credential in the place of one, which works on for a while",
+		Long: "Make another credential of the same name, and show its seed, this once. The old one works on for --overlap, in which\n" +
+			"executors are started again with the new seed; then its connections are closed.",
+		Example: "  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed --overlap 1h",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	groupFlag(cmd, &group)
+	seedFlag(cmd.Flags(), &file)
+	cmd.Flags().Var(optionalDuration{&overlap}, "overlap", "how long the old one works on, at most 30d; 0s is not at all")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		made, err := client.Read[client.NewCredential](api.RotateCredential(cmd.Context(), group, args[0], nil, client.RotationRequest{Overlap: new(job.Duration(overlap))}))
+		if err != nil {
+			return err
+		}
+		return r.handOut(cmd, made, file)
+	}
+	return cmd
+}
+
+func newCredentialRevokeCommand() *cobra.Command {
+	var group string
+	cmd := &cobra.Command{
+		Use:     "revoke CREDENTIAL...",
+		Short:   "End credentials; who is connected with one is cut off within seconds",
+		Example: "  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	r := newRemote(cmd)
+	groupFlag(cmd, &group)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := job.CheckSlug("group", group); err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args, func(id string) error {
+			if _, err := client.Read[client.None](api.RevokeCredential(cmd.Context(), group, id, nil)); err != nil {
+				return err
+			}
+			cmd.Printf("credential %s revoked\n", id)
+			return nil
+		})
+	}
+	return cmd
+}
+
+// optionalDuration is a flag that takes durations as job documents do; it may be left
+// out, and be zero.
+type optionalDuration struct{ to *time.Duration }
+
+func (f optionalDuration) String() string {
+	if f.to == nil || *f.to == 0 {
+		return ""
+	}
+	return job.Duration(*f.to).String()
+}
+
+// Set implements [pflag.Value].
+func (f optionalDuration) Set(s string) error {
+	d, err := job.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = &job.InvalidError{Reason: "must not be negative"}
+	}
+	*f.to = d
+	return err
+}
+
+// Type implements [pflag.Value].
+func (optionalDuration) Type() string { return "duration" }
