@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"logstore/ingest": {"job", "bus", "logstore"},
 	"alert":           {"job", "bus"},
 	"ledger":          {"job", "bus", "logstore"},
-	"webapi":          {"job", "bus", "auth", "audit", "logstore", "ledger", "frontend"},
+	"webapi":          {"job", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"},
 	"frontend":        {},
 	"cmd":             anything,
 	"internal":        anything,

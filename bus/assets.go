@@ -62,7 +62,7 @@ func (a Assets) streams() []jetstream.StreamConfig {
 		{
 			Name:        StreamTrig,
 			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
-			Subjects:    []string{"trig.*.any.*", "trig.*.route.*", "cur.*", "defer.*", "rec.*"},
+			Subjects:    []string{"trig.*.any.*", "trig.*.route.*", "cur.*", "defer.*", "rec.*", SubjectNotices},
 			// A work queue forgets what is acknowledged, and does so durably: a limits
 			// stream redelivers acknowledged triggers after a crash of the server.
 			Retention: jetstream.WorkQueuePolicy,
@@ -156,6 +156,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		// key that was written again since, when the age of its first version is over.
 		{Bucket: BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: BucketAlert, Description: "rules, channels and silences of alerts, and incidents", Replicas: a.Replicas},
 		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 	}
 }

@@ -222,3 +222,18 @@ func (c *Conn) LastSeq(ctx context.Context, stream string) (uint64, error) {
 	}
 	return s.CachedInfo().State.LastSeq, nil
 }
+
+// SeqAt returns the sequence from which on the messages of a stream were stored at the
+// given instant or later.
+func (c *Conn) SeqAt(ctx context.Context, stream string, at time.Time) (uint64, error) {
+	cons, err := c.JS.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &at,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look up an instant of %s: %w", stream, Unavailable(err))
+	}
+	known := cons.CachedInfo()
+	_ = c.JS.DeleteConsumer(ctx, stream, known.Name) // else it ends after a minute
+	return known.Delivered.Stream + 1, nil
+}

@@ -141,3 +141,9 @@ func (c *Conn) WatchAccess(ctx context.Context, bucket string) (jetstream.KeyWat
 func (c *Conn) watchAll(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
 	return c.watch(ctx, bucket, []string{">"}, false, 0)
 }
+
+// WatchAlerts follows the keys of [BucketAlert] that match one of filters: what there is, a
+// nil entry, then every change.
+func (c *Conn) WatchAlerts(ctx context.Context, filters ...string) (jetstream.KeyWatcher, error) {
+	return c.watch(ctx, BucketAlert, filters, false, 0)
+}

@@ -108,6 +108,32 @@ func (r *Record) Msg() (*nats.Msg, error) {
 	return NewMessage(SubjectRecord(r.Shard), MessageRecord, data), nil
 }
 
+// NoticeFor is how long a notice is kept for the alerter, should there be none.
+const NoticeFor = 72 * time.Hour
+
+// Notice returns the message that tells the alerter of r's outcomes that are final, or nil
+// when there is none. The record itself is for one reader: what has read it is gone. It is
+// read by [DecodeRecord].
+func (r *Record) Notice() (*nats.Msg, error) {
+	n := *r
+	n.Outcomes = nil
+	for _, o := range r.Outcomes {
+		if o.Status.Final() && o.Status != job.StatusSkipped {
+			n.Outcomes = append(n.Outcomes, o)
+		}
+	}
+	if n.Outcomes == nil {
+		return nil, nil //nolint:nilnil // as documented
+	}
+	m, err := n.Msg()
+	if err != nil {
+		return nil, err
+	}
+	m.Subject = SubjectNotice(r.Shard)
+	m.Header.Set(headerTTL, NoticeFor.String())
+	return m, nil
+}
+
 // DecodeRecord is the inverse of [Record.Msg]. Its error is an *InvalidError.
 func DecodeRecord(header nats.Header, data []byte) (*Record, error) {
 	r := &Record{}

@@ -32,6 +32,7 @@ const (
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 	BucketAccess   = "ACCESS"   // what package auth keeps of users, tokens and invitations
 	BucketSession  = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed
+	BucketAlert    = "ALERT"    // what package alert keeps: rules, channels, silences, incidents
 )
 
 // SubjectTrigger returns where triggers of a shard for a group go when whichever
@@ -62,6 +63,13 @@ func SubjectRecord(shard int) string { return "rec." + strconv.Itoa(shard) }
 
 // SubjectRecords matches the records of all shards.
 const SubjectRecords = "rec.*"
+
+// SubjectNotice returns the subject of a shard's notices: of each record, what alerts are
+// about. [SubjectNotices] matches those of all shards.
+func SubjectNotice(shard int) string { return "note." + strconv.Itoa(shard) }
+
+// SubjectNotices matches [SubjectNotice] of every shard.
+const SubjectNotices = "note.*"
 
 // SubjectEvent returns where executors of a group publish events about a shard's runs.
 func SubjectEvent(shard int, group string) string {

@@ -231,6 +231,18 @@ func TestARunThatNobodyBeginsInTimeIsMissed(t *testing.T) {
 		w.wantLines("g/a", "1 pending")
 		time.Sleep(2 * time.Second)
 		w.wantLines("g/a", "1 pending", "1 missed")
+		notices := 0 // for the alerter, of what has ended only
+		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(m *bus.Stored) bool {
+			r, err := bus.DecodeRecord(m.Header, m.Data)
+			if err != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Status != job.StatusMissed {
+				w.t.Errorf("notice %s: %v", m.Data, err)
+			}
+			notices++
+			return true
+		})
+		if err != nil || notices != 1 {
+			w.t.Errorf("%d notices: %v", notices, err)
+		}
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
@@ -162,6 +163,25 @@ func (e ListRunsParamsAttempts) Valid() bool {
 // Access defines model for Access.
 type Access = auth.Access
 
+// Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
+type Alert = alert.Rule
+
+// AlertItem defines model for AlertItem.
+type AlertItem struct {
+	Author    string    `json:"author,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Definition A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
+	Definition Alert     `json:"definition"`
+	Revision   uint64    `json:"revision"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	Items []AlertItem `json:"items"`
+}
+
 // AuditEntry One change.
 type AuditEntry = audit.Entry
 
@@ -228,6 +248,36 @@ type Cause = job.Cause
 // Change One state change of a run.
 type Change = logstore.Change
 
+// Channel A way to people. Secrets are set by themselves.
+type Channel = alert.Channel
+
+// ChannelItem defines model for ChannelItem.
+type ChannelItem struct {
+	Author    string    `json:"author,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Definition A way to people. Secrets are set by themselves.
+	Definition Channel `json:"definition"`
+
+	// Missing The names of those without which it cannot be used
+	Missing  []string `json:"missing"`
+	Revision uint64   `json:"revision"`
+
+	// Secrets The names of those that are set
+	Secrets   []string  `json:"secrets"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ChannelList defines model for ChannelList.
+type ChannelList struct {
+	Items []ChannelItem `json:"items"`
+}
+
+// ChannelSecret defines model for ChannelSecret.
+type ChannelSecret struct {
+	Value string `json:"value"`
+}
+
 // Check defines model for Check.
 type Check struct {
 	// Detail What is wrong
@@ -283,6 +333,21 @@ type CredentialRequest struct {
 	//
 	// Example: web1
 	Name string `json:"name"`
+}
+
+// Delivery defines model for Delivery.
+type Delivery = alert.Delivery
+
+// DeliveryItem defines model for DeliveryItem.
+type DeliveryItem struct {
+	Delivery Delivery `json:"delivery"`
+	Incident string   `json:"incident"`
+	Summary  string   `json:"summary"`
+}
+
+// DeliveryList defines model for DeliveryList.
+type DeliveryList struct {
+	Items []DeliveryItem `json:"items"`
 }
 
 // Dimension defines model for Dimension.
@@ -422,6 +487,20 @@ type HoldRequest struct {
 
 // HostLoad How busy an instance's machine is, whoever uses it
 type HostLoad = bus.HostLoad
+
+// Incident What a rule has found, from when it began until it is over.
+type Incident = alert.Incident
+
+// IncidentNote defines model for IncidentNote.
+type IncidentNote struct {
+	Note string `json:"note,omitempty"`
+}
+
+// IncidentPage defines model for IncidentPage.
+type IncidentPage struct {
+	Items []Incident `json:"items"`
+	Next  string     `json:"next,omitempty"`
+}
 
 // Instance defines model for Instance.
 type Instance = bus.Instance
@@ -886,6 +965,9 @@ type SessionList struct {
 	Items []Session `json:"items"`
 }
 
+// Severity defines model for Severity.
+type Severity = alert.Severity
+
 // SignInRequest defines model for SignInRequest.
 type SignInRequest struct {
 	Password string `json:"password"`
@@ -902,6 +984,25 @@ type SignInWays struct {
 
 	// Password With user name and password
 	Password bool `json:"password"`
+}
+
+// Silence defines model for Silence.
+type Silence = alert.Silence
+
+// SilenceList defines model for SilenceList.
+type SilenceList struct {
+	Items []Silence `json:"items"`
+}
+
+// SilenceRequest defines model for SilenceRequest.
+type SilenceRequest struct {
+	Alert         string `json:"alert,omitempty"`
+	ExecutorGroup string `json:"executor_group,omitempty"`
+
+	// Lasts At most 90d
+	Lasts  job.Duration `json:"for"`
+	Job    string       `json:"job,omitempty"`
+	Reason string       `json:"reason,omitempty"`
 }
 
 // Status defines model for Status.
@@ -985,6 +1086,9 @@ type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
 
+// ChannelName defines model for ChannelName.
+type ChannelName = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -999,6 +1103,9 @@ type IfMatch = string
 
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
+
+// IncidentID defines model for IncidentID.
+type IncidentID = string
 
 // InstanceName defines model for InstanceName.
 type InstanceName = string
@@ -1017,6 +1124,113 @@ type User = string
 
 // UserName defines model for UserName.
 type UserName = string
+
+// DeleteChannelParams defines parameters for DeleteChannel.
+type DeleteChannelParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// PutChannelParams defines parameters for PutChannel.
+type PutChannelParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: there must be none
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// DeleteChannelSecretParams defines parameters for DeleteChannelSecret.
+type DeleteChannelSecretParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// PutChannelSecretParams defines parameters for PutChannelSecret.
+type PutChannelSecretParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	Channel string `form:"channel,omitempty" json:"channel,omitempty"`
+	State   string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListIncidentsParams defines parameters for ListIncidents.
+type ListIncidentsParams struct {
+	State string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Alert The rule's name
+	Alert string `form:"alert,omitempty" json:"alert,omitempty"`
+
+	// Group The executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Job group/name
+	Job string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AcknowledgeIncidentParams defines parameters for AcknowledgeIncident.
+type AcknowledgeIncidentParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// ResolveIncidentParams defines parameters for ResolveIncident.
+type ResolveIncidentParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// DeleteAlertParams defines parameters for DeleteAlert.
+type DeleteAlertParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// PutAlertParams defines parameters for PutAlert.
+type PutAlertParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: there must be none
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// AddSilenceParams defines parameters for AddSilence.
+type AddSilenceParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// EndSilenceParams defines parameters for EndSilence.
+type EndSilenceParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -1443,6 +1657,24 @@ type PutUserParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
+type PutChannelJSONRequestBody = Channel
+
+// PutChannelSecretJSONRequestBody defines body for PutChannelSecret for application/json ContentType.
+type PutChannelSecretJSONRequestBody = ChannelSecret
+
+// AcknowledgeIncidentJSONRequestBody defines body for AcknowledgeIncident for application/json ContentType.
+type AcknowledgeIncidentJSONRequestBody = IncidentNote
+
+// ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
+type ResolveIncidentJSONRequestBody = IncidentNote
+
+// PutAlertJSONRequestBody defines body for PutAlert for application/json ContentType.
+type PutAlertJSONRequestBody = Alert
+
+// AddSilenceJSONRequestBody defines body for AddSilence for application/json ContentType.
+type AddSilenceJSONRequestBody = SilenceRequest
+
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
@@ -1502,6 +1734,63 @@ type PutUserJSONRequestBody = UserEdit
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListChannels The ways to people, without their secrets
+	// (GET /api/v1/alerts/channels)
+	ListChannels(c *fiber.Ctx) error
+	// DeleteChannel Delete a channel
+	// (DELETE /api/v1/alerts/channels/{channel})
+	DeleteChannel(c *fiber.Ctx, channel ChannelName, params DeleteChannelParams) error
+	// GetChannel A channel, without its secrets
+	// (GET /api/v1/alerts/channels/{channel})
+	GetChannel(c *fiber.Ctx, channel ChannelName) error
+	// PutChannel Create or replace a channel
+	// (PUT /api/v1/alerts/channels/{channel})
+	PutChannel(c *fiber.Ctx, channel ChannelName, params PutChannelParams) error
+	// DeleteChannelSecret Remove a secret of a channel
+	// (DELETE /api/v1/alerts/channels/{channel}/secrets/{secret})
+	DeleteChannelSecret(c *fiber.Ctx, channel ChannelName, secret string, params DeleteChannelSecretParams) error
+	// PutChannelSecret Set a secret of a channel
+	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
+	PutChannelSecret(c *fiber.Ctx, channel ChannelName, secret string, params PutChannelSecretParams) error
+	// TestChannel Send a message to a channel, whatever holds others back
+	// (POST /api/v1/alerts/channels/{channel}/test)
+	TestChannel(c *fiber.Ctx, channel ChannelName) error
+	// ListDeliveries Every message to a channel, the newest incident's first
+	// (GET /api/v1/alerts/deliveries)
+	ListDeliveries(c *fiber.Ctx, params ListDeliveriesParams) error
+	// ListIncidents What rules have found, the newest first
+	// (GET /api/v1/alerts/incidents)
+	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
+	// GetIncident An incident, with every delivery
+	// (GET /api/v1/alerts/incidents/{incident})
+	GetIncident(c *fiber.Ctx, incident IncidentID) error
+	// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
+	// (POST /api/v1/alerts/incidents/{incident}/acknowledge)
+	AcknowledgeIncident(c *fiber.Ctx, incident IncidentID, params AcknowledgeIncidentParams) error
+	// ResolveIncident Say that an incident is over
+	// (POST /api/v1/alerts/incidents/{incident}/resolve)
+	ResolveIncident(c *fiber.Ctx, incident IncidentID, params ResolveIncidentParams) error
+	// ListAlerts What is worth a message, and to whom
+	// (GET /api/v1/alerts/rules)
+	ListAlerts(c *fiber.Ctx) error
+	// DeleteAlert Delete a rule; its open incidents are resolved by that
+	// (DELETE /api/v1/alerts/rules/{alert})
+	DeleteAlert(c *fiber.Ctx, alert string, params DeleteAlertParams) error
+	// GetAlert A rule
+	// (GET /api/v1/alerts/rules/{alert})
+	GetAlert(c *fiber.Ctx, alert string) error
+	// PutAlert Create or replace a rule
+	// (PUT /api/v1/alerts/rules/{alert})
+	PutAlert(c *fiber.Ctx, alert string, params PutAlertParams) error
+	// ListSilences What holds messages back for a while
+	// (GET /api/v1/alerts/silences)
+	ListSilences(c *fiber.Ctx) error
+	// AddSilence Hold messages back for a while
+	// (POST /api/v1/alerts/silences)
+	AddSilence(c *fiber.Ctx, params AddSilenceParams) error
+	// EndSilence End a silence
+	// (DELETE /api/v1/alerts/silences/{silence})
+	EndSilence(c *fiber.Ctx, silence string, params EndSilenceParams) error
 	// ListAudit Who changed what, newest first
 	// (GET /api/v1/audit)
 	ListAudit(c *fiber.Ctx, params ListAuditParams) error
@@ -1710,6 +1999,919 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// ListChannels operation middleware
+func (siw *ServerInterfaceWrapper) ListChannels(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListChannels(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteChannel operation middleware
+func (siw *ServerInterfaceWrapper) DeleteChannel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteChannelParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteChannel(c, channel, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetChannel operation middleware
+func (siw *ServerInterfaceWrapper) GetChannel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetChannel(c, channel)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutChannel operation middleware
+func (siw *ServerInterfaceWrapper) PutChannel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutChannelParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutChannel(c, channel, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteChannelSecret operation middleware
+func (siw *ServerInterfaceWrapper) DeleteChannelSecret(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// ------------- Path parameter "secret" -------------
+	var secret string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Params("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter secret: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteChannelSecretParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteChannelSecret(c, channel, secret, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutChannelSecret operation middleware
+func (siw *ServerInterfaceWrapper) PutChannelSecret(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// ------------- Path parameter "secret" -------------
+	var secret string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "secret", c.Params("secret"), &secret, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter secret: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutChannelSecretParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutChannelSecret(c, channel, secret, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// TestChannel operation middleware
+func (siw *ServerInterfaceWrapper) TestChannel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "channel" -------------
+	var channel ChannelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "channel", c.Params("channel"), &channel, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.TestChannel(c, channel)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListDeliveries(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeliveriesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", query, &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter channel: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListDeliveries(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListIncidents operation middleware
+func (siw *ServerInterfaceWrapper) ListIncidents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListIncidentsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "alert" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "alert", query, &params.Alert, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter alert: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIncidents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIncident operation middleware
+func (siw *ServerInterfaceWrapper) GetIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "incident" -------------
+	var incident IncidentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "incident", c.Params("incident"), &incident, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter incident: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIncident(c, incident)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AcknowledgeIncident operation middleware
+func (siw *ServerInterfaceWrapper) AcknowledgeIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "incident" -------------
+	var incident IncidentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "incident", c.Params("incident"), &incident, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter incident: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AcknowledgeIncidentParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AcknowledgeIncident(c, incident, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResolveIncident operation middleware
+func (siw *ServerInterfaceWrapper) ResolveIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "incident" -------------
+	var incident IncidentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "incident", c.Params("incident"), &incident, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter incident: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResolveIncidentParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResolveIncident(c, incident, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListAlerts(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAlerts(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteAlert operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAlert(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "alert" -------------
+	var alert string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alert", c.Params("alert"), &alert, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter alert: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAlertParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAlert(c, alert, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetAlert operation middleware
+func (siw *ServerInterfaceWrapper) GetAlert(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "alert" -------------
+	var alert string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alert", c.Params("alert"), &alert, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter alert: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetAlert(c, alert)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutAlert operation middleware
+func (siw *ServerInterfaceWrapper) PutAlert(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "alert" -------------
+	var alert string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "alert", c.Params("alert"), &alert, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter alert: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutAlertParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutAlert(c, alert, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListSilences operation middleware
+func (siw *ServerInterfaceWrapper) ListSilences(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSilences(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddSilence operation middleware
+func (siw *ServerInterfaceWrapper) AddSilence(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddSilenceParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddSilence(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// EndSilence operation middleware
+func (siw *ServerInterfaceWrapper) EndSilence(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "silence" -------------
+	var silence string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "silence", c.Params("silence"), &silence, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter silence: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EndSilenceParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.EndSilence(c, silence, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
@@ -4971,6 +6173,44 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/settings", wrapper.SetInstance)
 
+	router.Get(options.BaseURL+"/api/v1/alerts/rules", wrapper.ListAlerts)
+
+	router.Delete(options.BaseURL+"/api/v1/alerts/rules/:alert", wrapper.DeleteAlert)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/rules/:alert", wrapper.GetAlert)
+
+	router.Put(options.BaseURL+"/api/v1/alerts/rules/:alert", wrapper.PutAlert)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/channels", wrapper.ListChannels)
+
+	router.Delete(options.BaseURL+"/api/v1/alerts/channels/:channel", wrapper.DeleteChannel)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/channels/:channel", wrapper.GetChannel)
+
+	router.Put(options.BaseURL+"/api/v1/alerts/channels/:channel", wrapper.PutChannel)
+
+	router.Delete(options.BaseURL+"/api/v1/alerts/channels/:channel/secrets/:secret", wrapper.DeleteChannelSecret)
+
+	router.Put(options.BaseURL+"/api/v1/alerts/channels/:channel/secrets/:secret", wrapper.PutChannelSecret)
+
+	router.Post(options.BaseURL+"/api/v1/alerts/channels/:channel/test", wrapper.TestChannel)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/incidents", wrapper.ListIncidents)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/incidents/:incident", wrapper.GetIncident)
+
+	router.Post(options.BaseURL+"/api/v1/alerts/incidents/:incident/acknowledge", wrapper.AcknowledgeIncident)
+
+	router.Post(options.BaseURL+"/api/v1/alerts/incidents/:incident/resolve", wrapper.ResolveIncident)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/deliveries", wrapper.ListDeliveries)
+
+	router.Get(options.BaseURL+"/api/v1/alerts/silences", wrapper.ListSilences)
+
+	router.Post(options.BaseURL+"/api/v1/alerts/silences", wrapper.AddSilence)
+
+	router.Delete(options.BaseURL+"/api/v1/alerts/silences/:silence", wrapper.EndSilence)
+
 	router.Get(options.BaseURL+"/api/v1/version", wrapper.GetVersion)
 
 	router.Get(options.BaseURL+"/healthz", wrapper.Healthz)
@@ -4980,6 +6220,599 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type ListChannelsRequestObject struct {
+}
+
+type ListChannelsResponseObject interface {
+	VisitListChannelsResponse(ctx *fiber.Ctx) error
+}
+
+type ListChannels200JSONResponse ChannelList
+
+func (response ListChannels200JSONResponse) VisitListChannelsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListChannelsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListChannelsdefaultApplicationProblemPlusJSONResponse) VisitListChannelsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteChannelRequestObject struct {
+	Channel ChannelName `json:"channel"`
+	Params  DeleteChannelParams
+}
+
+type DeleteChannelResponseObject interface {
+	VisitDeleteChannelResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteChannel204Response struct {
+}
+
+func (response DeleteChannel204Response) VisitDeleteChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteChanneldefaultApplicationProblemPlusJSONResponse) VisitDeleteChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetChannelRequestObject struct {
+	Channel ChannelName `json:"channel"`
+}
+
+type GetChannelResponseObject interface {
+	VisitGetChannelResponse(ctx *fiber.Ctx) error
+}
+
+type GetChannel200ResponseHeaders struct {
+	ETag string
+}
+
+type GetChannel200JSONResponse struct {
+	Body    ChannelItem
+	Headers GetChannel200ResponseHeaders
+}
+
+func (response GetChannel200JSONResponse) VisitGetChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetChanneldefaultApplicationProblemPlusJSONResponse) VisitGetChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutChannelRequestObject struct {
+	Channel ChannelName `json:"channel"`
+	Params  PutChannelParams
+	Body    *PutChannelJSONRequestBody
+}
+
+type PutChannelResponseObject interface {
+	VisitPutChannelResponse(ctx *fiber.Ctx) error
+}
+
+type PutChannel200ResponseHeaders struct {
+	ETag string
+}
+
+type PutChannel200JSONResponse struct {
+	Body    ChannelItem
+	Headers PutChannel200ResponseHeaders
+}
+
+func (response PutChannel200JSONResponse) VisitPutChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutChanneldefaultApplicationProblemPlusJSONResponse) VisitPutChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteChannelSecretRequestObject struct {
+	Channel ChannelName `json:"channel"`
+	Secret  string      `json:"secret"`
+	Params  DeleteChannelSecretParams
+}
+
+type DeleteChannelSecretResponseObject interface {
+	VisitDeleteChannelSecretResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteChannelSecret204Response struct {
+}
+
+func (response DeleteChannelSecret204Response) VisitDeleteChannelSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteChannelSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteChannelSecretdefaultApplicationProblemPlusJSONResponse) VisitDeleteChannelSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutChannelSecretRequestObject struct {
+	Channel ChannelName `json:"channel"`
+	Secret  string      `json:"secret"`
+	Params  PutChannelSecretParams
+	Body    *PutChannelSecretJSONRequestBody
+}
+
+type PutChannelSecretResponseObject interface {
+	VisitPutChannelSecretResponse(ctx *fiber.Ctx) error
+}
+
+type PutChannelSecret200JSONResponse ChannelItem
+
+func (response PutChannelSecret200JSONResponse) VisitPutChannelSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutChannelSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutChannelSecretdefaultApplicationProblemPlusJSONResponse) VisitPutChannelSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type TestChannelRequestObject struct {
+	Channel ChannelName `json:"channel"`
+}
+
+type TestChannelResponseObject interface {
+	VisitTestChannelResponse(ctx *fiber.Ctx) error
+}
+
+type TestChannel200JSONResponse Incident
+
+func (response TestChannel200JSONResponse) VisitTestChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type TestChanneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TestChanneldefaultApplicationProblemPlusJSONResponse) VisitTestChannelResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListDeliveriesRequestObject struct {
+	Params ListDeliveriesParams
+}
+
+type ListDeliveriesResponseObject interface {
+	VisitListDeliveriesResponse(ctx *fiber.Ctx) error
+}
+
+type ListDeliveries200JSONResponse DeliveryList
+
+func (response ListDeliveries200JSONResponse) VisitListDeliveriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDeliveriesdefaultApplicationProblemPlusJSONResponse) VisitListDeliveriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListIncidentsRequestObject struct {
+	Params ListIncidentsParams
+}
+
+type ListIncidentsResponseObject interface {
+	VisitListIncidentsResponse(ctx *fiber.Ctx) error
+}
+
+type ListIncidents200JSONResponse IncidentPage
+
+func (response ListIncidents200JSONResponse) VisitListIncidentsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListIncidentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListIncidentsdefaultApplicationProblemPlusJSONResponse) VisitListIncidentsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetIncidentRequestObject struct {
+	Incident IncidentID `json:"incident"`
+}
+
+type GetIncidentResponseObject interface {
+	VisitGetIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type GetIncident200JSONResponse Incident
+
+func (response GetIncident200JSONResponse) VisitGetIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIncidentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetIncidentdefaultApplicationProblemPlusJSONResponse) VisitGetIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AcknowledgeIncidentRequestObject struct {
+	Incident IncidentID `json:"incident"`
+	Params   AcknowledgeIncidentParams
+	Body     *AcknowledgeIncidentJSONRequestBody
+}
+
+type AcknowledgeIncidentResponseObject interface {
+	VisitAcknowledgeIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type AcknowledgeIncident200JSONResponse Incident
+
+func (response AcknowledgeIncident200JSONResponse) VisitAcknowledgeIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AcknowledgeIncidentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AcknowledgeIncidentdefaultApplicationProblemPlusJSONResponse) VisitAcknowledgeIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ResolveIncidentRequestObject struct {
+	Incident IncidentID `json:"incident"`
+	Params   ResolveIncidentParams
+	Body     *ResolveIncidentJSONRequestBody
+}
+
+type ResolveIncidentResponseObject interface {
+	VisitResolveIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type ResolveIncident200JSONResponse Incident
+
+func (response ResolveIncident200JSONResponse) VisitResolveIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ResolveIncidentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResolveIncidentdefaultApplicationProblemPlusJSONResponse) VisitResolveIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListAlertsRequestObject struct {
+}
+
+type ListAlertsResponseObject interface {
+	VisitListAlertsResponse(ctx *fiber.Ctx) error
+}
+
+type ListAlerts200JSONResponse AlertList
+
+func (response ListAlerts200JSONResponse) VisitListAlertsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAlertsdefaultApplicationProblemPlusJSONResponse) VisitListAlertsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteAlertRequestObject struct {
+	Alert  string `json:"alert"`
+	Params DeleteAlertParams
+}
+
+type DeleteAlertResponseObject interface {
+	VisitDeleteAlertResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAlert204Response struct {
+}
+
+func (response DeleteAlert204Response) VisitDeleteAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteAlertdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteAlertdefaultApplicationProblemPlusJSONResponse) VisitDeleteAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetAlertRequestObject struct {
+	Alert string `json:"alert"`
+}
+
+type GetAlertResponseObject interface {
+	VisitGetAlertResponse(ctx *fiber.Ctx) error
+}
+
+type GetAlert200ResponseHeaders struct {
+	ETag string
+}
+
+type GetAlert200JSONResponse struct {
+	Body    AlertItem
+	Headers GetAlert200ResponseHeaders
+}
+
+func (response GetAlert200JSONResponse) VisitGetAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetAlertdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAlertdefaultApplicationProblemPlusJSONResponse) VisitGetAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutAlertRequestObject struct {
+	Alert  string `json:"alert"`
+	Params PutAlertParams
+	Body   *PutAlertJSONRequestBody
+}
+
+type PutAlertResponseObject interface {
+	VisitPutAlertResponse(ctx *fiber.Ctx) error
+}
+
+type PutAlert200ResponseHeaders struct {
+	ETag string
+}
+
+type PutAlert200JSONResponse struct {
+	Body    AlertItem
+	Headers PutAlert200ResponseHeaders
+}
+
+func (response PutAlert200JSONResponse) VisitPutAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutAlertdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutAlertdefaultApplicationProblemPlusJSONResponse) VisitPutAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListSilencesRequestObject struct {
+}
+
+type ListSilencesResponseObject interface {
+	VisitListSilencesResponse(ctx *fiber.Ctx) error
+}
+
+type ListSilences200JSONResponse SilenceList
+
+func (response ListSilences200JSONResponse) VisitListSilencesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListSilencesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSilencesdefaultApplicationProblemPlusJSONResponse) VisitListSilencesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AddSilenceRequestObject struct {
+	Params AddSilenceParams
+	Body   *AddSilenceJSONRequestBody
+}
+
+type AddSilenceResponseObject interface {
+	VisitAddSilenceResponse(ctx *fiber.Ctx) error
+}
+
+type AddSilence201JSONResponse Silence
+
+func (response AddSilence201JSONResponse) VisitAddSilenceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type AddSilencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddSilencedefaultApplicationProblemPlusJSONResponse) VisitAddSilenceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type EndSilenceRequestObject struct {
+	Silence string `json:"silence"`
+	Params  EndSilenceParams
+}
+
+type EndSilenceResponseObject interface {
+	VisitEndSilenceResponse(ctx *fiber.Ctx) error
+}
+
+type EndSilence204Response struct {
+}
+
+func (response EndSilence204Response) VisitEndSilenceResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type EndSilencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSilencedefaultApplicationProblemPlusJSONResponse) VisitEndSilenceResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
 
 type ListAuditRequestObject struct {
 	Params ListAuditParams
@@ -7050,6 +8883,63 @@ func (response Readyz503JSONResponse) VisitReadyzResponse(ctx *fiber.Ctx) error 
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListChannels The ways to people, without their secrets
+	// (GET /api/v1/alerts/channels)
+	ListChannels(ctx context.Context, request ListChannelsRequestObject) (ListChannelsResponseObject, error)
+	// DeleteChannel Delete a channel
+	// (DELETE /api/v1/alerts/channels/{channel})
+	DeleteChannel(ctx context.Context, request DeleteChannelRequestObject) (DeleteChannelResponseObject, error)
+	// GetChannel A channel, without its secrets
+	// (GET /api/v1/alerts/channels/{channel})
+	GetChannel(ctx context.Context, request GetChannelRequestObject) (GetChannelResponseObject, error)
+	// PutChannel Create or replace a channel
+	// (PUT /api/v1/alerts/channels/{channel})
+	PutChannel(ctx context.Context, request PutChannelRequestObject) (PutChannelResponseObject, error)
+	// DeleteChannelSecret Remove a secret of a channel
+	// (DELETE /api/v1/alerts/channels/{channel}/secrets/{secret})
+	DeleteChannelSecret(ctx context.Context, request DeleteChannelSecretRequestObject) (DeleteChannelSecretResponseObject, error)
+	// PutChannelSecret Set a secret of a channel
+	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
+	PutChannelSecret(ctx context.Context, request PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error)
+	// TestChannel Send a message to a channel, whatever holds others back
+	// (POST /api/v1/alerts/channels/{channel}/test)
+	TestChannel(ctx context.Context, request TestChannelRequestObject) (TestChannelResponseObject, error)
+	// ListDeliveries Every message to a channel, the newest incident's first
+	// (GET /api/v1/alerts/deliveries)
+	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
+	// ListIncidents What rules have found, the newest first
+	// (GET /api/v1/alerts/incidents)
+	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
+	// GetIncident An incident, with every delivery
+	// (GET /api/v1/alerts/incidents/{incident})
+	GetIncident(ctx context.Context, request GetIncidentRequestObject) (GetIncidentResponseObject, error)
+	// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
+	// (POST /api/v1/alerts/incidents/{incident}/acknowledge)
+	AcknowledgeIncident(ctx context.Context, request AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error)
+	// ResolveIncident Say that an incident is over
+	// (POST /api/v1/alerts/incidents/{incident}/resolve)
+	ResolveIncident(ctx context.Context, request ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error)
+	// ListAlerts What is worth a message, and to whom
+	// (GET /api/v1/alerts/rules)
+	ListAlerts(ctx context.Context, request ListAlertsRequestObject) (ListAlertsResponseObject, error)
+	// DeleteAlert Delete a rule; its open incidents are resolved by that
+	// (DELETE /api/v1/alerts/rules/{alert})
+	DeleteAlert(ctx context.Context, request DeleteAlertRequestObject) (DeleteAlertResponseObject, error)
+	// GetAlert A rule
+	// (GET /api/v1/alerts/rules/{alert})
+	GetAlert(ctx context.Context, request GetAlertRequestObject) (GetAlertResponseObject, error)
+	// PutAlert Create or replace a rule
+	// (PUT /api/v1/alerts/rules/{alert})
+	PutAlert(ctx context.Context, request PutAlertRequestObject) (PutAlertResponseObject, error)
+	// ListSilences What holds messages back for a while
+	// (GET /api/v1/alerts/silences)
+	ListSilences(ctx context.Context, request ListSilencesRequestObject) (ListSilencesResponseObject, error)
+	// AddSilence Hold messages back for a while
+	// (POST /api/v1/alerts/silences)
+	AddSilence(ctx context.Context, request AddSilenceRequestObject) (AddSilenceResponseObject, error)
+	// EndSilence End a silence
+	// (DELETE /api/v1/alerts/silences/{silence})
+	EndSilence(ctx context.Context, request EndSilenceRequestObject) (EndSilenceResponseObject, error)
 	// ListAudit Who changed what, newest first
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
@@ -7267,6 +9157,614 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// ListChannels operation middleware
+func (sh *strictHandler) ListChannels(ctx *fiber.Ctx) error {
+	var request ListChannelsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListChannels(ctx.UserContext(), request.(ListChannelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListChannels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListChannelsResponseObject); ok {
+		if err := validResponse.VisitListChannelsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteChannel operation middleware
+func (sh *strictHandler) DeleteChannel(ctx *fiber.Ctx, channel ChannelName, params DeleteChannelParams) error {
+	var request DeleteChannelRequestObject
+
+	request.Channel = channel
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteChannel(ctx.UserContext(), request.(DeleteChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteChannelResponseObject); ok {
+		if err := validResponse.VisitDeleteChannelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetChannel operation middleware
+func (sh *strictHandler) GetChannel(ctx *fiber.Ctx, channel ChannelName) error {
+	var request GetChannelRequestObject
+
+	request.Channel = channel
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetChannel(ctx.UserContext(), request.(GetChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetChannelResponseObject); ok {
+		if err := validResponse.VisitGetChannelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutChannel operation middleware
+func (sh *strictHandler) PutChannel(ctx *fiber.Ctx, channel ChannelName, params PutChannelParams) error {
+	var request PutChannelRequestObject
+
+	request.Channel = channel
+	request.Params = params
+
+	var body PutChannelJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutChannel(ctx.UserContext(), request.(PutChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutChannelResponseObject); ok {
+		if err := validResponse.VisitPutChannelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteChannelSecret operation middleware
+func (sh *strictHandler) DeleteChannelSecret(ctx *fiber.Ctx, channel ChannelName, secret string, params DeleteChannelSecretParams) error {
+	var request DeleteChannelSecretRequestObject
+
+	request.Channel = channel
+	request.Secret = secret
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteChannelSecret(ctx.UserContext(), request.(DeleteChannelSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteChannelSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteChannelSecretResponseObject); ok {
+		if err := validResponse.VisitDeleteChannelSecretResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutChannelSecret operation middleware
+func (sh *strictHandler) PutChannelSecret(ctx *fiber.Ctx, channel ChannelName, secret string, params PutChannelSecretParams) error {
+	var request PutChannelSecretRequestObject
+
+	request.Channel = channel
+	request.Secret = secret
+	request.Params = params
+
+	var body PutChannelSecretJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutChannelSecret(ctx.UserContext(), request.(PutChannelSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutChannelSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutChannelSecretResponseObject); ok {
+		if err := validResponse.VisitPutChannelSecretResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// TestChannel operation middleware
+func (sh *strictHandler) TestChannel(ctx *fiber.Ctx, channel ChannelName) error {
+	var request TestChannelRequestObject
+
+	request.Channel = channel
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.TestChannel(ctx.UserContext(), request.(TestChannelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestChannel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(TestChannelResponseObject); ok {
+		if err := validResponse.VisitTestChannelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDeliveries operation middleware
+func (sh *strictHandler) ListDeliveries(ctx *fiber.Ctx, params ListDeliveriesParams) error {
+	var request ListDeliveriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDeliveries(ctx.UserContext(), request.(ListDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDeliveriesResponseObject); ok {
+		if err := validResponse.VisitListDeliveriesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListIncidents operation middleware
+func (sh *strictHandler) ListIncidents(ctx *fiber.Ctx, params ListIncidentsParams) error {
+	var request ListIncidentsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIncidents(ctx.UserContext(), request.(ListIncidentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIncidents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIncidentsResponseObject); ok {
+		if err := validResponse.VisitListIncidentsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIncident operation middleware
+func (sh *strictHandler) GetIncident(ctx *fiber.Ctx, incident IncidentID) error {
+	var request GetIncidentRequestObject
+
+	request.Incident = incident
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIncident(ctx.UserContext(), request.(GetIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIncidentResponseObject); ok {
+		if err := validResponse.VisitGetIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AcknowledgeIncident operation middleware
+func (sh *strictHandler) AcknowledgeIncident(ctx *fiber.Ctx, incident IncidentID, params AcknowledgeIncidentParams) error {
+	var request AcknowledgeIncidentRequestObject
+
+	request.Incident = incident
+	request.Params = params
+
+	var body AcknowledgeIncidentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AcknowledgeIncident(ctx.UserContext(), request.(AcknowledgeIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AcknowledgeIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AcknowledgeIncidentResponseObject); ok {
+		if err := validResponse.VisitAcknowledgeIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResolveIncident operation middleware
+func (sh *strictHandler) ResolveIncident(ctx *fiber.Ctx, incident IncidentID, params ResolveIncidentParams) error {
+	var request ResolveIncidentRequestObject
+
+	request.Incident = incident
+	request.Params = params
+
+	var body ResolveIncidentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveIncident(ctx.UserContext(), request.(ResolveIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResolveIncidentResponseObject); ok {
+		if err := validResponse.VisitResolveIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAlerts operation middleware
+func (sh *strictHandler) ListAlerts(ctx *fiber.Ctx) error {
+	var request ListAlertsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAlerts(ctx.UserContext(), request.(ListAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAlertsResponseObject); ok {
+		if err := validResponse.VisitListAlertsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAlert operation middleware
+func (sh *strictHandler) DeleteAlert(ctx *fiber.Ctx, alert string, params DeleteAlertParams) error {
+	var request DeleteAlertRequestObject
+
+	request.Alert = alert
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAlert(ctx.UserContext(), request.(DeleteAlertRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAlert")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAlertResponseObject); ok {
+		if err := validResponse.VisitDeleteAlertResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetAlert operation middleware
+func (sh *strictHandler) GetAlert(ctx *fiber.Ctx, alert string) error {
+	var request GetAlertRequestObject
+
+	request.Alert = alert
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAlert(ctx.UserContext(), request.(GetAlertRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAlert")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetAlertResponseObject); ok {
+		if err := validResponse.VisitGetAlertResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutAlert operation middleware
+func (sh *strictHandler) PutAlert(ctx *fiber.Ctx, alert string, params PutAlertParams) error {
+	var request PutAlertRequestObject
+
+	request.Alert = alert
+	request.Params = params
+
+	var body PutAlertJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutAlert(ctx.UserContext(), request.(PutAlertRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutAlert")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutAlertResponseObject); ok {
+		if err := validResponse.VisitPutAlertResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSilences operation middleware
+func (sh *strictHandler) ListSilences(ctx *fiber.Ctx) error {
+	var request ListSilencesRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSilences(ctx.UserContext(), request.(ListSilencesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSilences")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSilencesResponseObject); ok {
+		if err := validResponse.VisitListSilencesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddSilence operation middleware
+func (sh *strictHandler) AddSilence(ctx *fiber.Ctx, params AddSilenceParams) error {
+	var request AddSilenceRequestObject
+
+	request.Params = params
+
+	var body AddSilenceJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddSilence(ctx.UserContext(), request.(AddSilenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddSilence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddSilenceResponseObject); ok {
+		if err := validResponse.VisitAddSilenceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSilence operation middleware
+func (sh *strictHandler) EndSilence(ctx *fiber.Ctx, silence string, params EndSilenceParams) error {
+	var request EndSilenceRequestObject
+
+	request.Silence = silence
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSilence(ctx.UserContext(), request.(EndSilenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSilence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSilenceResponseObject); ok {
+		if err := validResponse.VisitEndSilenceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // ListAudit operation middleware
 func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/alert"
 	"carillon/job"
 )
 
@@ -140,10 +141,12 @@ func reasonOf(err error) string {
 	return "is not valid"
 }
 
-// decoders check the documents that package job defines, which say more than a
+// decoders check the documents that packages job and alert define, which say more than a
 // schema can.
 var decoders = map[string]func([]byte) error{
 	"putJob":      func(data []byte) error { _, err := job.Decode(data); return err },
+	"putAlert":    func(data []byte) error { _, err := alert.DecodeRule(data); return err },
+	"putChannel":  func(data []byte) error { _, err := alert.DecodeChannel(data); return err },
 	"putCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
 }
 

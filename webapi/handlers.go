@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
@@ -24,6 +25,7 @@ type handlers struct {
 	index   *index
 	users   *auth.Directory
 	audit   *audit.Log
+	alerts  *alert.Book
 	version string
 	master  *seal.Master // seals secrets; nil without one
 	log     *slog.Logger

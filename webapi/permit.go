@@ -35,6 +35,7 @@ const (
 	everywhere              // in all groups
 	ofPath                  // in that of the path
 	ofRun                   // in that of the stored run that the path names
+	ofIncident              // in that of the stored incident that the path names
 )
 
 // permits is the one place that says who may do what: what each operation of the
@@ -116,6 +117,27 @@ var permits = map[string]permit{
 	"rotateCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
 	"revokeCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
 
+	"listAlerts":          {role: auth.Viewer, where: somewhere},
+	"getAlert":            {role: auth.Viewer, where: somewhere},
+	"putAlert":            {role: auth.Editor, where: everywhere, change: "alert {alert}"},
+	"deleteAlert":         {role: auth.Editor, where: everywhere, change: "alert {alert}"},
+	"listIncidents":       {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
+	"getIncident":         {role: auth.Viewer, where: ofIncident},
+	"acknowledgeIncident": {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
+	"resolveIncident":     {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
+	"listDeliveries":      {role: auth.Viewer, where: somewhere}, // as incidents
+	"listSilences":        {role: auth.Viewer, where: somewhere},
+	"addSilence":          {role: auth.Operator, where: everywhere, change: "silence"},
+	"endSilence":          {role: auth.Operator, where: everywhere, change: "silence {silence}"},
+	// A channel has addresses, and has the servers send requests to them.
+	"listChannels":        {role: auth.Admin, where: everywhere},
+	"getChannel":          {role: auth.Admin, where: everywhere},
+	"putChannel":          {role: auth.Admin, where: everywhere, change: "channel {channel}"},
+	"deleteChannel":       {role: auth.Admin, where: everywhere, change: "channel {channel}"},
+	"putChannelSecret":    {role: auth.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
+	"deleteChannelSecret": {role: auth.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
+	"testChannel":         {role: auth.Admin, where: everywhere, change: "channel {channel} test"},
+
 	"listAudit":   {role: auth.Admin, where: everywhere},
 	"exportAudit": {role: auth.Admin, where: everywhere},
 
@@ -169,21 +191,18 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 			return needs(p.role, "everywhere")
 		}
 		return nil
-	case ofPath, ofRun:
+	case ofPath, ofRun, ofIncident:
 	}
 	if who.Access.May(p.role, auth.Everywhere) && (p.grant == "" || who.Access.Sees(p.grant, auth.Everywhere)) {
 		return nil
 	}
-	group := c.Params("group")
-	if p.where == ofRun {
-		var err error
-		if group, err = s.handlers.groupOfRun(c); err != nil {
-			return err
-		}
-		if !who.Access.May(auth.Viewer, group) {
-			// That there is such a run is not theirs to know.
-			return fmt.Errorf("%w: run %s", job.ErrNotFound, c.Params("run_id"))
-		}
+	group, err := s.groupOf(c, p)
+	if err != nil {
+		return err
+	}
+	if p.where != ofPath && !who.Access.May(auth.Viewer, group) {
+		// That there is such a thing is not theirs to know.
+		return fmt.Errorf("%w: there is no such %s", job.ErrNotFound, map[place]string{ofRun: "run", ofIncident: "incident"}[p.where])
 	}
 	if !who.Access.May(p.role, group) {
 		return needs(p.role, "in group "+group)
@@ -192,6 +211,18 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 		return explain(errForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.grant, group))
 	}
 	return nil
+}
+
+// groupOf returns the group of what a path names.
+func (s *Server) groupOf(c *fiber.Ctx, p permit) (string, error) {
+	switch p.where {
+	case ofRun:
+		return s.handlers.groupOfRun(c)
+	case ofIncident:
+		return s.handlers.groupOfIncident(c)
+	case open, self, somewhere, everywhere, ofPath:
+	}
+	return c.Params("group"), nil
 }
 
 func needs(role auth.Role, where string) error {

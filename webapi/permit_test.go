@@ -50,6 +50,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 	run := begun("billing/x", noon)
 	g.history(run)
 	path := strings.NewReplacer("{group}", "billing", "{name}", "x", "{run_id}", string(run.RunID), "{calendar}", "holidays",
+		"{incident}", g.incident("billing"), "{alert}", "a", "{channel}", "c", "{silence}", "s",
 		"{user}", "ann", "{session}", "s", "{token}", "t", "{secret}", "s")
 	bearers := make([]header, len(personas))
 	for i, p := range personas {
@@ -87,7 +88,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 				t.Errorf("operation %s: the audit log takes it for a change: %v", op.OperationID, !asks)
 			}
 			var row strings.Builder
-			fmt.Fprintf(&row, "%-18s %-10s", op.OperationID, tried(method, template))
+			fmt.Fprintf(&row, "%-20s %-10s", op.OperationID, tried(method, template))
 			for i, p := range personas {
 				fmt.Fprintf(&row, " %-*s", len(p.name), tried(method, template, bearers[i]))
 			}
@@ -100,7 +101,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%-18s %-10s", "operation", "nobody")
+	fmt.Fprintf(&text, "%-20s %-10s", "operation", "nobody")
 	for _, p := range personas {
 		text.WriteString(" " + p.name)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
@@ -169,7 +170,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger),
+		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 	}
 	if cfg.MasterKey != "" {

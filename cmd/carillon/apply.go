@@ -29,9 +29,9 @@ func newApplyCommand() *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
-		Short: "Save jobs and calendars from files",
-		Long: "Save jobs and calendars from YAML or JSON files, with any number of documents in each;\n" +
-			"a folder stands for the files in and below it, - for standard input. The server checks\n" +
+		Short: "Save jobs, calendars, channels and alerts from files",
+		Long: "Save jobs, calendars, and the channels and rules of alerts from YAML or JSON files, with\n" +
+			"any number of documents in each; a folder stands for the files in and below it, - for standard input. The server checks\n" +
 			"all of them before the first is saved. What is as it should be is left alone.\n\n" +
 			"--prune also deletes jobs that are in the files no more: those in the groups of the\n" +
 			"jobs in the files, and no others. It shows them and asks first; where it cannot ask,\n" +

@@ -29,7 +29,7 @@ func newTerminal(t *testing.T) *terminal {
 	ended := make(chan int, 1)
 	var log strings.Builder
 	go func() {
-		args := []string{"dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", data, "--no-samples"}
+		args := []string{"dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", data, "--no-samples", "--alert-allow", "127.0.0.1"}
 		code := execute(ctx, newRoot(newDevCommand()), args, strings.NewReader(""), says, &log)
 		_ = says.Close()
 		ended <- code
@@ -56,7 +56,7 @@ func (s *terminal) run(stdin string, args ...string) (code int, out, errOut stri
 	s.t.Helper()
 	var o, e strings.Builder
 	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(),
+		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
 		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()

@@ -56,6 +56,7 @@ func main() {
 		newSecretCommand(),
 		newCredentialCommand(),
 		newNATSCommand(),
+		newAlertCommand(),
 
 		newLoginCommand(),
 		newLogoutCommand(),

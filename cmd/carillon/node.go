@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/pflag"
 
+	"carillon/alert"
 	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/job"
@@ -35,9 +36,10 @@ const (
 	roleScheduler = "scheduler" // owns shards and fires
 	roleStore     = "store"     // moves history into the log store, and trims it
 	roleAPI       = "api"       // serves the API and the console, from the log store
+	roleAlert     = "alert"     // tells people of what went wrong
 )
 
-var allRoles = []string{roleScheduler, roleStore, roleAPI}
+var allRoles = []string{roleScheduler, roleStore, roleAPI, roleAlert}
 
 // nodeConfig says what a server is made of.
 type nodeConfig struct {
@@ -50,7 +52,8 @@ type nodeConfig struct {
 	lanes    int
 	keepRuns time.Duration
 	keepLogs time.Duration
-	gate     *gate // nil: NATS does not ask who may be an executor
+	allow    []string // what alerts may call though it is not public
+	gate     *gate    // nil: NATS does not ask who may be an executor
 }
 
 // gate is what a server answers NATS with.
@@ -62,6 +65,7 @@ type gate struct {
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "how many batches the scheduler may have under way at once")
+	f.StringSliceVar(&c.allow, "alert-allow", nil, "a `host`, address or network that alerts may be sent to though it is not public, such as mail.internal:587 or 10.1.0.0/16")
 	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long history is kept, as in 30d")
 	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long log lines are kept, as in 7d")
 }
@@ -171,6 +175,15 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		}
 		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
 	}
+	if slices.Contains(c.roles, roleAlert) {
+		alerter, err := alert.New(conn, alert.Config{
+			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, Logger: log.With("component", "alert"), Metrics: reg,
+		})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"alert", alerter.Run, 3 * time.Second})
+	}
 	if slices.Contains(c.roles, roleAPI) {
 		web := c.web
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
@@ -183,6 +196,18 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
 	}
 	return n, nil
+}
+
+// publicURL returns where people reach the console: as it was said, or where it listens;
+// "" when neither is known.
+func (c nodeConfig) publicURL(listener net.Listener) string {
+	switch {
+	case c.web.PublicURL != "" || listener == nil:
+		return c.web.PublicURL
+	case c.web.TLS != nil:
+		return "https://" + listener.Addr().String()
+	}
+	return "http://" + listener.Addr().String()
 }
 
 // listen takes the API's address, before anything else is started: a port that is

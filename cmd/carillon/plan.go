@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"carillon/alert"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 	"carillon/job"
@@ -31,7 +32,7 @@ const (
 	deleted   = "deleted"
 )
 
-// change is what becomes of one job or calendar.
+// change is what becomes of one document.
 type change struct {
 	Kind   manifest.Kind        `json:"kind"`
 	Name   string               `json:"name"`
@@ -49,9 +50,8 @@ type planner struct {
 	api *client.API
 }
 
-// plan returns what becomes of each document: calendars first, since jobs may need
-// them, else in order. The error joins every problem that the server or, for
-// calendars, we find in them, each with its file and line.
+// plan returns what becomes of each document, by kind, else in order. The error joins
+// every problem that the server or, for all but jobs, we find in them, each with its file and line.
 func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, error) {
 	changes := make([]change, len(docs))
 	problems := make([]error, len(docs))
@@ -60,8 +60,8 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 	for i := range docs {
 		g.Go(func() error {
 			ask := p.planJob
-			if docs[i].Kind == manifest.Calendar {
-				ask = p.planCalendar
+			if docs[i].Kind != manifest.Job {
+				ask = p.planOther
 			}
 			c, err := ask(ctx, &docs[i])
 			if errors.Is(err, job.ErrInvalid) {
@@ -78,7 +78,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Kind, b.Kind) }) // calendar < job
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Kind, b.Kind) })
 	return changes, nil
 }
 
@@ -89,43 +89,74 @@ func (p planner) planJob(ctx context.Context, d *manifest.Document) (change, err
 	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
 }
 
-// planCalendar compares a calendar itself: the API has no dry run for them.
-func (p planner) planCalendar(ctx context.Context, d *manifest.Document) (change, error) {
+// planOther compares a document that is no job itself: the API has no dry run for it.
+func (p planner) planOther(ctx context.Context, d *manifest.Document) (change, error) {
 	c := change{Kind: d.Kind, Name: d.Name, Result: created, doc: d}
-	wish, err := job.DecodeCalendar(d.JSON)
-	if err != nil {
-		return c, err
-	}
-	item, err := client.Read[client.CalendarItem](p.api.GetCalendar(ctx, d.Name))
+	wish, present, err := p.wishAndPresent(ctx, d)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return c, nil
 	case err != nil:
 		return c, err
 	}
-	c.Result, c.revision = unchanged, item.Revision
-	if c.Fields, err = calendarChanges(item.Definition.Calendar, wish); len(c.Fields) > 0 {
+	c.Result, c.revision = unchanged, present.revision
+	if c.Fields, err = documentChanges(present.document, wish); len(c.Fields) > 0 {
 		c.Result = changed
 	}
 	return c, err
 }
 
-// calendarChanges lists the fields in which two calendars differ.
-func calendarChanges(from, to job.Calendar) ([]client.FieldChange, error) {
-	fields := func(c job.Calendar) (m map[string]any, err error) {
-		data, err := json.Marshal(c)
+// present is a document as the server has it.
+type present struct {
+	document any
+	revision uint64
+}
+
+// wishAndPresent returns a document as it is to be, and as it is. What is wrong with it is
+// an *InvalidError; that there is none is job.ErrNotFound.
+func (p planner) wishAndPresent(ctx context.Context, d *manifest.Document) (wish any, now present, err error) {
+	switch d.Kind {
+	case manifest.Alert:
+		if wish, err = alert.DecodeRule(d.JSON); err == nil {
+			var item client.AlertItem
+			item, err = client.Read[client.AlertItem](p.api.GetAlert(ctx, d.Name))
+			now = present{item.Definition, item.Revision}
+		}
+	case manifest.Channel:
+		if wish, err = alert.DecodeChannel(d.JSON); err == nil {
+			var item client.ChannelItem
+			item, err = client.Read[client.ChannelItem](p.api.GetChannel(ctx, d.Name))
+			now = present{item.Definition, item.Revision}
+		}
+	case manifest.Calendar, manifest.Job: // a job is planned by the server
+		if wish, err = job.DecodeCalendar(d.JSON); err == nil {
+			var item client.CalendarItem
+			item, err = client.Read[client.CalendarItem](p.api.GetCalendar(ctx, d.Name))
+			now = present{item.Definition.Calendar, item.Revision}
+		}
+	}
+	return wish, now, err
+}
+
+// documentChanges lists the fields in which two documents differ.
+func documentChanges(from, to any) ([]client.FieldChange, error) {
+	fields := func(document any) (m map[string]any, err error) {
+		data, err := json.Marshal(document)
 		if err == nil {
 			err = json.Unmarshal(data, &m)
 		}
-		return m, err
+		if err != nil {
+			return nil, fmt.Errorf("encode document: %w", err)
+		}
+		return m, nil
 	}
 	a, err := fields(from)
 	if err != nil {
-		return nil, fmt.Errorf("encode calendar %s: %w", from.Calendar, err)
+		return nil, err
 	}
 	b, err := fields(to)
 	if err != nil {
-		return nil, fmt.Errorf("encode calendar %s: %w", to.Calendar, err)
+		return nil, err
 	}
 	both := maps.Clone(a)
 	maps.Copy(both, b)
@@ -179,13 +210,14 @@ func (p planner) prune(ctx context.Context, planned []change) ([]change, error) 
 	return deletions, nil
 }
 
-// carryOut makes the changes: calendars, then jobs, then deletions. Each holds only
+// carryOut makes the changes: calendars and channels, then what needs them, then deletions. Each holds only
 // if the thing is still as it was when the change was planned. It returns how many
 // were made, and stops at the first that cannot be.
 func (p planner) carryOut(ctx context.Context, changes []change) (int, error) {
 	var made atomic.Int64
 	for _, stage := range []func(change) bool{
-		func(c change) bool { return c.Kind == manifest.Calendar },
+		func(c change) bool { return c.Kind == manifest.Calendar || c.Kind == manifest.Channel },
+		func(c change) bool { return c.Kind == manifest.Alert },
 		func(c change) bool { return c.Kind == manifest.Job && c.Result != deleted },
 		func(c change) bool { return c.Result == deleted },
 	} {
@@ -223,6 +255,12 @@ func (p planner) make(ctx context.Context, c change) error {
 	switch {
 	case c.Result == deleted:
 		_, err = client.Read[client.None](p.api.DeleteJob(ctx, name.Group(), name.Short(), &client.DeleteJobParams{IfMatch: ifMatch}))
+	case c.Kind == manifest.Alert:
+		_, err = client.Read[client.AlertItem](p.api.PutAlertWithBody(ctx, c.Name,
+			&client.PutAlertParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
+	case c.Kind == manifest.Channel:
+		_, err = client.Read[client.ChannelItem](p.api.PutChannelWithBody(ctx, c.Name,
+			&client.PutChannelParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
 	case c.Kind == manifest.Calendar:
 		_, err = client.Read[client.CalendarItem](p.api.PutCalendarWithBody(ctx, c.Name,
 			&client.PutCalendarParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))

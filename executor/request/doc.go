@@ -18,12 +18,8 @@
 //
 // # Where requests may go
 //
-// A job must not reach what only this machine can: its own services, those of its
-// network, a cloud's metadata. Addresses that are not public are refused unless
-// [Config.Allow] has them. The address itself is checked, when it is dialled, so that
-// neither a name that resolves to one, nor one that changes its mind, nor a redirect
-// gets past. Proxies named by the environment are not used: one would dial instead of
-// us, unchecked.
+// A job must not reach what only this machine can: addresses that are not public are
+// refused unless [Config.Allow] has them. Package outbound says how.
 //
 // A redirect to another host gets none of the task's headers, and never its body.
 package request

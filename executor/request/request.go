@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"carillon/executor"
+	"carillon/internal/outbound"
 	"carillon/job"
 )
 
@@ -47,21 +48,11 @@ func Register(e *executor.Executor, cfg Config) error {
 // allow has, as [Config.Allow]. It follows no redirects unless the request's context
 // says so. The error is an *InvalidError for field "http_allow".
 func NewClient(allow []string) (*http.Client, error) {
-	g, err := newGuard(allow)
+	g, err := outbound.NewGuard(allow, "start this executor with --http-allow %s if it should be")
 	if err != nil {
-		return nil, err
+		return nil, &job.InvalidError{Field: "http_allow", Reason: err.Error()}
 	}
-	return &http.Client{
-		CheckRedirect: redirected,
-		Transport: &http.Transport{
-			DialContext:         g.dial,
-			ForceAttemptHTTP2:   true,
-			MaxIdleConns:        100,
-			MaxIdleConnsPerHost: 4,
-			IdleConnTimeout:     30 * time.Second,
-			TLSHandshakeTimeout: dialTimeout,
-		},
-	}, nil
+	return &http.Client{CheckRedirect: redirected, Transport: g.Transport()}, nil
 }
 
 // follows is the key of a context's value: how a request's redirects are followed.
@@ -220,7 +211,7 @@ func shown(u *url.URL) string {
 
 // whatHappened returns an error of package http without the URL, which it repeats.
 func whatHappened(err error) error {
-	if forbidden, ok := errors.AsType[*forbiddenError](err); ok {
+	if forbidden, ok := errors.AsType[*outbound.ForbiddenError](err); ok {
 		return forbidden
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {

@@ -149,7 +149,7 @@ func TestPrivateAddressesAreRefusedAndSoAreRedirectsToThem(t *testing.T) {
 		http.Redirect(w, r, "http://127.0.0.2:"+port+"/admin", http.StatusTemporaryRedirect)
 	})
 	e, _ := newWorld(t).Run(call(job.HTTP{URL: server.URL}))
-	runnertest.WantEnd(t, e, job.StatusFailed, -1, "127.0.0.1 is a private address, which this executor does not call; start it with --http-allow 127.0.0.1 if it should")
+	runnertest.WantEnd(t, e, job.StatusFailed, -1, "127.0.0.1 is a private address, which is not called; start this executor with --http-allow 127.0.0.1 if it should be")
 	e, _ = newWorld(t, "127.0.0.1").Run(call(job.HTTP{URL: server.URL, FollowRedirects: true}))
 	runnertest.WantEnd(t, e, job.StatusFailed, -1, "127.0.0.2 is a private address")
 }

@@ -152,7 +152,7 @@ func (c *converter) writeTagged(n *ast.TagNode, path string, depth int) error {
 }
 
 func (c *converter) writeText(path, text string) {
-	if path == string(Job) || path == string(Calendar) {
+	if slices.Contains(kinds, Kind(path)) {
 		c.texts[path] = text
 	}
 	c.writeJSON(text)

@@ -15,12 +15,17 @@ type Kind string
 const (
 	Job      Kind = "job"
 	Calendar Kind = "calendar"
+	Alert    Kind = "alert"   // a rule for alerts
+	Channel  Kind = "channel" // on which alerts are sent
 )
 
-// Document is one job or calendar as JSON, and where its fields were written.
+// kinds lists them.
+var kinds = []Kind{Job, Calendar, Alert, Channel}
+
+// Document is one thing of these kinds as JSON, and where its fields were written.
 type Document struct {
 	Kind Kind
-	Name string // "group/name" of a job, the name of a calendar
+	Name string // "group/name" of a job, else the name
 	JSON []byte
 	File string
 	Line int // of its first field
@@ -77,7 +82,7 @@ func (d *Document) lineOf(field string) int {
 
 // identify fills in Kind and Name from the top-level fields that are text.
 func (d *Document) identify(texts map[string]string) error {
-	for _, kind := range []Kind{Job, Calendar} {
+	for _, kind := range kinds {
 		if _, ok := d.lines[string(kind)]; !ok {
 			continue
 		}
@@ -88,7 +93,7 @@ func (d *Document) identify(texts map[string]string) error {
 		d.Kind, d.Name = kind, name
 		return d.checkName()
 	}
-	return d.Problem("", "must be a job, with a field \"job: GROUP/NAME\", or a calendar, with a field \"calendar: NAME\"")
+	return d.Problem("", "must be a job, with a field \"job: GROUP/NAME\", or a calendar, a channel or an alert, with a field such as \"calendar: NAME\"")
 }
 
 // checkName refuses names that cannot be part of a URL, before one is made of them.
@@ -97,7 +102,7 @@ func (d *Document) checkName() error {
 	if d.Kind == Job {
 		_, err = job.ParseName(d.Name)
 	} else {
-		err = job.CheckSlug("calendar", d.Name)
+		err = job.CheckSlug(string(d.Kind), d.Name)
 	}
 	for _, p := range job.Problems(err) {
 		return d.Problem(p.Field, p.Reason)

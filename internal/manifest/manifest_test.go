@@ -125,7 +125,7 @@ func TestProblemsNameFileLineAndField(t *testing.T) {
 	f("a.yaml", "job: a/b\n  x: y\n", "a.yaml:1: not YAML: mapping value is not allowed in this context")
 	f("a.yaml", "job: a/b\n---\njob: [1\n", "a.yaml:3: not YAML: sequence end token ']' not found")
 	f("a.yaml", "job: a/b\njob: a/c\n", "a.yaml:2: not YAML: mapping key \"job\" already defined at [1:1]")
-	f("a.yaml", "name: x\n", `a.yaml:1: must be a job, with a field "job: GROUP/NAME", or a calendar, with a field "calendar: NAME"`)
+	f("a.yaml", "name: x\n", `a.yaml:1: must be a job, with a field "job: GROUP/NAME", or a calendar, a channel or an alert, with a field such as "calendar: NAME"`)
 	f("a.yaml", "- a\n", `a.yaml:1: must be fields and their values, such as "job: GROUP/NAME"`)
 	f("a.yaml", "hello\n", `a.yaml:1: must be fields and their values, such as "job: GROUP/NAME"`)
 	f("a.yaml", "#\njob: 12\n", "a.yaml:2: job must be text")

@@ -14,8 +14,8 @@ import (
 )
 
 // overhead is how many messages a batch has beside triggers and deferred items: the
-// cursor and the record.
-const overhead = 2
+// cursor, the notice and the record.
+const overhead = 3
 
 // maxRecord is the size of a record, in bytes, from which on no further job is decided
 // in the batch. Skipped fires are no messages, so the record alone bounds them.
@@ -176,6 +176,13 @@ func (m *Machine) seal(b *builder) *Batch {
 	if !b.record.empty() {
 		record := &bus.Record{
 			Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Commit: commit, Node: m.cfg.Node, At: b.now, Outcomes: b.record.outcomes,
+		}
+		notice, err := record.Notice()
+		if err != nil {
+			m.bug("%v", err)
+		}
+		if notice != nil {
+			messages = append(messages, notice)
 		}
 		last, err := record.Msg()
 		if err != nil {

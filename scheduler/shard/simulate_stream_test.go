@@ -71,6 +71,9 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 				s.deferred[s.last] = d
 			}
 		case bus.MessageRecord:
+			if m.Subject == bus.SubjectNotice(simShard) {
+				continue // which tells a part of the record, for alerts
+			}
 			b.record, err = bus.DecodeRecord(m.Header, m.Data)
 		default:
 			fail("message of unknown kind on %s", m.Subject)

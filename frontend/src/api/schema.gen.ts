@@ -1191,6 +1191,289 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is worth a message, and to whom */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/rules/{alert}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule's name */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        /** A rule */
+        get: operations["getAlert"];
+        /**
+         * Create or replace a rule
+         * @description It holds for what happens from then on. Its channels must exist.
+         */
+        put: operations["putAlert"];
+        post?: never;
+        /** Delete a rule; its open incidents are resolved by that */
+        delete: operations["deleteAlert"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The ways to people, without their secrets */
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/channels/{channel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        /** A channel, without its secrets */
+        get: operations["getChannel"];
+        /**
+         * Create or replace a channel
+         * @description It keeps its secrets, unless its kind or the place where they go is another than before.
+         */
+        put: operations["putChannel"];
+        post?: never;
+        /**
+         * Delete a channel
+         * @description A 409 says that a rule uses it.
+         */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/channels/{channel}/secrets/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+                /** @description Its name */
+                secret: "url" | "secret" | "password" | "routing_key";
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a secret of a channel
+         * @description Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
+         *     `secret` besides, with which they are signed, as a `webhook` does; `email` takes
+         *     the `password` of its user, and `pagerduty` needs a `routing_key`. The server
+         *     seals it; nobody can read it back. A 409 says that this server has no key.
+         */
+        put: operations["putChannelSecret"];
+        post?: never;
+        /** Remove a secret of a channel */
+        delete: operations["deleteChannelSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/channels/{channel}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to a channel, whatever holds others back
+         * @description It waits up to 20 s for the outcome, which the answer's one delivery has. One that is still `waiting` says that no server alerts now.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What rules have found, the newest first
+         * @description Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+         */
+        get: operations["listIncidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/incidents/{incident}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        /** An incident, with every delivery */
+        get: operations["getIncident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/incidents/{incident}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that somebody looks after an incident; nobody is reminded of it any more
+         * @description A 409 says that it is over.
+         */
+        post: operations["acknowledgeIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/incidents/{incident}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that an incident is over
+         * @description The next bad run opens another one. A 409 says that it was over already.
+         */
+        post: operations["resolveIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every message to a channel, the newest incident's first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What holds messages back for a while */
+        get: operations["listSilences"];
+        put?: never;
+        /**
+         * Hold messages back for a while
+         * @description What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
+         */
+        post: operations["addSilence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/silences/{silence}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id */
+                silence: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a silence */
+        delete: operations["endSilence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/version": {
         parameters: {
             query?: never;
@@ -2019,6 +2302,227 @@ export interface components {
             decided_until: string;
             next?: string;
         };
+        /** @enum {string} */
+        Severity: "info" | "warning" | "critical";
+        /** @description A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed. */
+        Alert: {
+            /** @description Its name */
+            alert: string;
+            description?: string;
+            disabled?: boolean;
+            /** @description Which jobs; each that is given must fit, none is all */
+            match?: {
+                groups?: string[];
+                /** @description group/name */
+                jobs?: string[];
+                /** @description That the job asks of its instances */
+                labels?: {
+                    [key: string]: string;
+                };
+            };
+            when?: {
+                /** @description Final statuses of runs: failed, timed_out, lost, missed, cancelled */
+                ends?: string[];
+                /** @description So many such ends one after the other */
+                in_a_row?: number;
+                starts_within?: components["schemas"]["Duration"];
+                ends_within?: components["schemas"]["Duration"];
+                /** @description So many times as long as 95 of 100 of the last runs */
+                slower_than_p95?: number;
+                no_executor_for?: components["schemas"]["Duration"];
+                /** @description Percent of the bytes that a stream may have */
+                stream_full?: number;
+            };
+            /**
+             * @description What shares an incident
+             * @default job
+             * @enum {string}
+             */
+            group_by?: "job" | "group" | "rule";
+            severity?: components["schemas"]["Severity"];
+            wait?: components["schemas"]["Duration"];
+            repeat?: components["schemas"]["Duration"];
+            /** @description Do not tell that it is over */
+            no_recovery?: boolean;
+            channels?: string[] | null;
+        };
+        AlertItem: {
+            definition: components["schemas"]["Alert"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            author?: string;
+            /** Format: int64 */
+            revision: number;
+        };
+        AlertList: {
+            items: components["schemas"]["AlertItem"][];
+        };
+        /** @description A way to people. Secrets are set by themselves. */
+        Channel: {
+            /** @description Its name */
+            channel: string;
+            description?: string;
+            disabled?: boolean;
+            /** @enum {string} */
+            kind: "webhook" | "email" | "slack" | "teams" | "dingtalk" | "wecom" | "feishu" | "pagerduty";
+            /** @description Of a webhook, where it goes; of pagerduty, another region's */
+            url?: string;
+            /** @description Sent along with a webhook */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description What a webhook says: a template of Go's text/template; left out, the message as JSON */
+            body?: string;
+            email?: {
+                host: string;
+                /** @description 587, or with tls implicit 465, unless it is given */
+                port?: number;
+                /**
+                 * @default starttls
+                 * @enum {string}
+                 */
+                tls?: "starttls" | "implicit" | "none";
+                user?: string;
+                from: string;
+                to: string[];
+            };
+            /** @description When what is not critical waits */
+            quiet_hours?: {
+                /** @example 22:00 */
+                from: string;
+                /** @example 07:00 */
+                to: string;
+                /** @default UTC */
+                zone?: string;
+                days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+            };
+        };
+        ChannelItem: {
+            definition: components["schemas"]["Channel"];
+            /** @description The names of those that are set */
+            secrets: string[];
+            /** @description The names of those without which it cannot be used */
+            missing: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            author?: string;
+            /** Format: int64 */
+            revision: number;
+        };
+        ChannelList: {
+            items: components["schemas"]["ChannelItem"][];
+        };
+        ChannelSecret: {
+            value: string;
+        };
+        /** @description What a rule has found, from when it began until it is over. */
+        Incident: {
+            /** @description Its id */
+            incident: string;
+            /** @description The rule's name; empty: it is a test of a channel */
+            alert: string;
+            subject: string;
+            /** @description That it concerns; left out: several, or the cluster */
+            executor_group?: string;
+            severity: components["schemas"]["Severity"];
+            /** @enum {string} */
+            state: "open" | "resolved";
+            summary: string;
+            jobs?: {
+                job: string;
+                run_id?: string;
+                status?: string;
+                message?: string;
+                /** Format: date-time */
+                at: string;
+                count: number;
+                over?: boolean;
+            }[];
+            /** @description Jobs beyond the list */
+            more?: number;
+            /** @description Bad runs */
+            count: number;
+            /** Format: date-time */
+            opened_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            resolved_at?: string;
+            resolution?: string;
+            /** Format: date-time */
+            acknowledged_at?: string;
+            acknowledged_by?: string;
+            note?: string;
+            no_recovery?: boolean;
+            repeat?: components["schemas"]["Duration"];
+            deliveries: components["schemas"]["Delivery"][] | null;
+            /** @description Older deliveries that are not kept */
+            deliveries_dropped?: number;
+        };
+        Delivery: {
+            /** @description Its number within the incident */
+            delivery: string;
+            channel: string;
+            /** @enum {string} */
+            kind: "opened" | "reminder" | "recovered" | "test";
+            /** @enum {string} */
+            state: "waiting" | "sent" | "failed" | "dropped";
+            attempts: number;
+            /** Format: date-time */
+            next_at?: string;
+            /** @description Why it waits, was dropped, or what went wrong */
+            reason?: string;
+            /** Format: date-time */
+            made_at: string;
+            /** Format: date-time */
+            sent_at?: string;
+            node?: string;
+            /** Format: int64 */
+            claim?: number;
+        };
+        IncidentPage: {
+            items: components["schemas"]["Incident"][];
+            next?: string;
+        };
+        IncidentNote: {
+            note?: string;
+        };
+        DeliveryItem: {
+            incident: string;
+            summary: string;
+            delivery: components["schemas"]["Delivery"];
+        };
+        DeliveryList: {
+            items: components["schemas"]["DeliveryItem"][];
+        };
+        Silence: {
+            /** @description Its id */
+            silence: string;
+            alert?: string;
+            executor_group?: string;
+            job?: string;
+            /** Format: date-time */
+            until: string;
+            reason?: string;
+            by: string;
+            /** Format: date-time */
+            made_at: string;
+        };
+        SilenceList: {
+            items: components["schemas"]["Silence"][];
+        };
+        SilenceRequest: {
+            alert?: string;
+            executor_group?: string;
+            job?: string;
+            /** @description At most 90d */
+            for: components["schemas"]["Duration"];
+            reason?: string;
+        };
         /** @description One attempt of a run, one piece of such an attempt, or several fires with one fate. */
         Run: {
             run_id: string;
@@ -2424,6 +2928,10 @@ export interface components {
          * @example cx4hq2m7zk3wd5t
          */
         CredentialID: string;
+        /** @description The channel's name */
+        ChannelName: string;
+        /** @description The incident's id */
+        IncidentID: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
         RunID: string;
         /** @description The next of the page before */
@@ -2523,6 +3031,23 @@ export type LedgerPage = components['schemas']['LedgerPage'];
 export type LedgerDay = components['schemas']['LedgerDay'];
 export type Finding = components['schemas']['Finding'];
 export type AuditedPage = components['schemas']['AuditedPage'];
+export type Severity = components['schemas']['Severity'];
+export type Alert = components['schemas']['Alert'];
+export type AlertItem = components['schemas']['AlertItem'];
+export type AlertList = components['schemas']['AlertList'];
+export type Channel = components['schemas']['Channel'];
+export type ChannelItem = components['schemas']['ChannelItem'];
+export type ChannelList = components['schemas']['ChannelList'];
+export type ChannelSecret = components['schemas']['ChannelSecret'];
+export type Incident = components['schemas']['Incident'];
+export type Delivery = components['schemas']['Delivery'];
+export type IncidentPage = components['schemas']['IncidentPage'];
+export type IncidentNote = components['schemas']['IncidentNote'];
+export type DeliveryItem = components['schemas']['DeliveryItem'];
+export type DeliveryList = components['schemas']['DeliveryList'];
+export type Silence = components['schemas']['Silence'];
+export type SilenceList = components['schemas']['SilenceList'];
+export type SilenceRequest = components['schemas']['SilenceRequest'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
@@ -2564,6 +3089,8 @@ export type ParameterGroupName = components['parameters']['GroupName'];
 export type ParameterInstanceName = components['parameters']['InstanceName'];
 export type ParameterJobName = components['parameters']['JobName'];
 export type ParameterCredentialId = components['parameters']['CredentialID'];
+export type ParameterChannelName = components['parameters']['ChannelName'];
+export type ParameterIncidentId = components['parameters']['IncidentID'];
 export type ParameterRunId = components['parameters']['RunID'];
 export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
@@ -4510,6 +5037,545 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["InstanceReply"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule's name */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the thing must have
+                 * @example "17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `*`: there must be none
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The rule's name */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Alert"];
+            };
+        };
+        responses: {
+            /** @description The rule as it is now */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAlert: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the thing must have
+                 * @example "17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The rule's name */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such rule any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channels by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the thing must have
+                 * @example "17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `*`: there must be none
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Channel"];
+            };
+        };
+        responses: {
+            /** @description The channel as it is now */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the thing must have
+                 * @example "17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such channel any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putChannelSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+                /** @description Its name */
+                secret: "url" | "secret" | "password" | "routing_key";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelSecret"];
+            };
+        };
+        responses: {
+            /** @description The channel, without its secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteChannelSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+                /** @description Its name */
+                secret: "url" | "secret" | "password" | "routing_key";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such secret any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name */
+                channel: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The test, with its delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listIncidents: {
+        parameters: {
+            query?: {
+                state?: "open" | "resolved";
+                /** @description The rule's name */
+                alert?: string;
+                /** @description The executor group */
+                group?: string;
+                /** @description group/name */
+                job?: string;
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of incidents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incident */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    acknowledgeIncident: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["IncidentNote"];
+            };
+        };
+        responses: {
+            /** @description The incident as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resolveIncident: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["IncidentNote"];
+            };
+        };
+        responses: {
+            /** @description The incident as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                channel?: string;
+                state?: "waiting" | "sent" | "failed" | "dropped";
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSilences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The silences that have not ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    addSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceRequest"];
+            };
+        };
+        responses: {
+            /** @description The silence */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSilence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description Its id */
+                silence: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such silence any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

@@ -1,4 +1,4 @@
-package request
+package outbound
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"testing"
-
-	"carillon/job"
 )
+
+const hint = "allow %s if it should"
 
 func TestOnlyPublicAddressesMayBeCalled(t *testing.T) {
 	f := func(addr string, want bool) {
@@ -34,7 +34,7 @@ func TestOnlyPublicAddressesMayBeCalled(t *testing.T) {
 func TestExceptionsAreHostsAddressesAndNetworks(t *testing.T) {
 	dials := func(allow, address string, want bool) {
 		t.Helper()
-		g, err := newGuard([]string{allow})
+		g, err := NewGuard([]string{allow}, hint)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestExceptionsAreHostsAddressesAndNetworks(t *testing.T) {
 
 	names := func(allow, address string, want bool) {
 		t.Helper()
-		g, err := newGuard([]string{allow})
+		g, err := NewGuard([]string{allow}, hint)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestExceptionsAreHostsAddressesAndNetworks(t *testing.T) {
 	names("10.0.0.0/8", ":80", false)
 
 	for _, wrong := range []string{"", "http://x", "*.example.com", "10.0.0.0/33", "x:0", "x:99999", "a b"} {
-		if _, err := newGuard([]string{wrong}); !errors.Is(err, job.ErrInvalid) {
+		if _, err := NewGuard([]string{wrong}, hint); err == nil {
 			t.Errorf("%q: %v, want it refused", wrong, err)
 		}
 	}
@@ -86,10 +86,11 @@ func TestTheAddressThatIsDialledIsChecked(t *testing.T) {
 	}
 	get := func(allow []string, url string) error {
 		t.Helper()
-		client, err := NewClient(allow)
+		g, err := NewGuard(allow, hint)
 		if err != nil {
 			t.Fatal(err)
 		}
+		client := &http.Client{Transport: g.Transport()}
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +103,7 @@ func TestTheAddressThatIsDialledIsChecked(t *testing.T) {
 		return err
 	}
 	for _, url := range []string{server.URL, "http://localhost:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://2130706433:" + port} {
-		var forbidden *forbiddenError
+		var forbidden *ForbiddenError
 		if err := get(nil, url); err == nil || !errors.As(err, &forbidden) && url != "http://2130706433:"+port {
 			t.Errorf("%s: %v, want it forbidden", url, err)
 		}

@@ -1,42 +1,58 @@
-package request
+package outbound
 
 import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"carillon/job"
 )
 
 const dialTimeout = 10 * time.Second
 
-// guard decides which addresses may be dialled.
-type guard struct {
+// Guard decides which addresses may be dialled. It is safe for concurrent use.
+type Guard struct {
 	allow []exception
+	hint  string
 }
 
-// exception is an entry of [Config.Allow]: a name, or a range of addresses.
+// exception is a name, or a range of addresses, that may be called.
 type exception struct {
 	host   string // "" for a range
 	prefix netip.Prefix
 	port   uint16 // 0 is any
 }
 
-func newGuard(allow []string) (*guard, error) {
-	g := &guard{}
+// NewGuard returns a guard that lets through public addresses and those in allow: hosts,
+// addresses and networks, the first two with or without a port. hint says, in the error
+// for an address that is refused, what to do if it should not be: a text in which %s is
+// the address. The error says which entry is wrong, and what would be right.
+func NewGuard(allow []string, hint string) (*Guard, error) {
+	g := &Guard{hint: hint}
 	for _, text := range allow {
 		e, ok := parseException(strings.ToLower(strings.TrimSpace(text)))
 		if !ok {
-			return nil, &job.InvalidError{Field: "http_allow", Reason: fmt.Sprintf("%q must be a host, an address or a network, such as localhost:8080, 10.1.2.3 or 10.0.0.0/8", text)}
+			return nil, fmt.Errorf("%q must be a host, an address or a network, such as localhost:8080, 10.1.2.3 or 10.0.0.0/8", text)
 		}
 		g.allow = append(g.allow, e)
 	}
 	return g, nil
+}
+
+// Transport returns a transport for package http that dials through the guard.
+func (g *Guard) Transport() *http.Transport {
+	return &http.Transport{
+		DialContext:         g.Dial,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConns:        100,
+		MaxIdleConnsPerHost: 4,
+		IdleConnTimeout:     30 * time.Second,
+		TLSHandshakeTimeout: dialTimeout,
+	}
 }
 
 func parseException(text string) (exception, bool) {
@@ -65,8 +81,9 @@ func parseException(text string) (exception, bool) {
 	return e, e.host != "" && !strings.ContainsAny(e.host, "/:*[] ")
 }
 
-// dial connects to an address that has been asked for by name or by number.
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+// Dial connects to an address that has been asked for by name or by number. The error
+// is a [*ForbiddenError] when it may not be.
+func (g *Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := &net.Dialer{Timeout: dialTimeout}
 	if !g.allowsName(address) {
 		d.ControlContext = func(_ context.Context, _, resolved string, _ syscall.RawConn) error { return g.check(resolved) }
@@ -75,7 +92,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 }
 
 // allowsName reports whether an exception names the host, whatever its address.
-func (g *guard) allowsName(address string) bool {
+func (g *Guard) allowsName(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return false
@@ -91,7 +108,7 @@ func (g *guard) allowsName(address string) bool {
 
 // check returns an error unless the address, which is about to be dialled, is public
 // or an exception.
-func (g *guard) check(resolved string) error {
+func (g *Guard) check(resolved string) error {
 	at, err := netip.ParseAddrPort(resolved)
 	if err != nil {
 		return fmt.Errorf("read address %q: %w", resolved, err)
@@ -105,16 +122,17 @@ func (g *guard) check(resolved string) error {
 			return nil
 		}
 	}
-	return &forbiddenError{addr}
+	return &ForbiddenError{addr, g.hint}
 }
 
-// forbiddenError says that an address may not be called.
-type forbiddenError struct {
-	addr netip.Addr
+// ForbiddenError says that an address may not be called.
+type ForbiddenError struct {
+	Addr netip.Addr
+	hint string
 }
 
-func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("%s is a private address, which this executor does not call; start it with --http-allow %s if it should", e.addr, e.addr)
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("%s is a private address, which is not called; ", e.Addr) + fmt.Sprintf(e.hint, e.Addr)
 }
 
 var (

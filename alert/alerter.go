@@ -1,0 +1,229 @@
+package alert
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/internal/outbound"
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// leaseKey is the role that one alerter of a cluster has.
+const leaseKey = "role.alert"
+
+// Config says how to alert. The zero value works.
+type Config struct {
+	// Node names this process in the lease and in deliveries. Defaults to "alert".
+	Node string
+	// MasterKey opens the secrets of channels. Defaults to none: channels that have some
+	// cannot be used.
+	MasterKey string
+	// PublicURL is where people reach the console, for links. Defaults to none: messages
+	// have no link.
+	PublicURL string
+	// Allow lists what channels may call though it is not public: hosts, addresses and
+	// networks, the first two with or without a port. Defaults to none.
+	Allow []string
+	// Roots are the authorities that mail servers are checked against. Defaults to the
+	// system's.
+	Roots *x509.CertPool
+	// Transport sends the requests of channels. Defaults to one that calls public addresses
+	// and those of Allow.
+	Transport http.RoundTripper
+	// Logger hears of taking over, and of deliveries that fail. Defaults to none.
+	Logger *slog.Logger
+	// Metrics takes the collectors. Defaults to a registry that nobody reads.
+	Metrics prometheus.Registerer
+}
+
+func (c Config) withDefaults() Config {
+	if c.Node == "" {
+		c.Node = "alert"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	return c
+}
+
+// Alerter watches runs, and tells people.
+type Alerter struct {
+	conn    *bus.Conn
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	out     *sender
+}
+
+// New returns an alerter that has not begun. conn's Setup or Open must have returned. The
+// error is an *InvalidError when cfg is wrong.
+func New(conn *bus.Conn, cfg Config) (*Alerter, error) {
+	cfg = cfg.withDefaults()
+	guard, err := outbound.NewGuard(cfg.Allow, "start the server with --alert-allow %s if it should be")
+	if err != nil {
+		return nil, &job.InvalidError{Field: "alert_allow", Reason: err.Error()}
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = guard.Transport()
+	}
+	out := &sender{guard: guard, link: cfg.PublicURL, roots: cfg.Roots, client: &http.Client{
+		Transport:     cfg.Transport,
+		Timeout:       sendTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if cfg.MasterKey != "" {
+		master, err := seal.ParseMaster(cfg.MasterKey)
+		if err != nil {
+			return nil, &job.InvalidError{Field: "master_key", Reason: "is " + err.Error()}
+		}
+		out.key = keyOf(master)
+	}
+	m, err := newMetrics(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Alerter{conn: conn, cfg: cfg, log: cfg.Logger, metrics: m, out: out}, nil
+}
+
+// Run alerts whenever it holds the lease, until ctx is done. It returns nil after an
+// orderly stop; no trouble of the bus ends it.
+func (a *Alerter) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		held, err := a.conn.AcquireLease(ctx, leaseKey, a.cfg.Node, nil)
+		if err == nil {
+			a.hold(ctx, held)
+		} else if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "alert lease not acquired", "error", err)
+		}
+		wait(ctx, bus.LeaseRenew)
+	}
+	return nil
+}
+
+// hold alerts for as long as the lease lasts, or until something fails: then whoever gets
+// the lease next begins from what is stored.
+func (a *Alerter) hold(ctx context.Context, held *bus.Held) {
+	a.log.InfoContext(ctx, "alerts taken over", "node", a.cfg.Node, "epoch", held.Epoch)
+	a.metrics.active.Set(1)
+	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}}
+	g, working := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.renew(working) })
+	g.Go(func() error { return s.shelf.follow(working, a.conn) })
+	g.Go(func() error { return s.watch(working) })
+	g.Go(func() error { return s.post(working) })
+	err := g.Wait()
+	a.metrics.active.Set(0)
+	if ctx.Err() == nil {
+		a.log.WarnContext(ctx, "alerts given up", "node", a.cfg.Node, "reason", err)
+	}
+	// The stop of this process must not make the next one wait for the lease's end.
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("release of the alert lease takes too long"))
+	defer cancel()
+	if err := held.Release(ctx); err != nil {
+		a.log.WarnContext(ctx, "alert lease not released", "error", err)
+	}
+}
+
+// session is the work of an alerter from when it gets the lease until it loses it.
+type session struct {
+	*Alerter
+	held  *bus.Held
+	shelf *shelf
+
+	// What follows belongs to the goroutine of watch.
+	place    position
+	placed   uint64 // revision of the position
+	moved    bool   // the position is not the one that is stored
+	tallies  map[string]*tally
+	begun    map[job.RunID]time.Time // runs that have begun, and may still be looked at
+	lonely   map[string]time.Time    // executor groups without instance, and since when
+	lastSeen time.Time               // when what may be late was looked at last, before this session
+}
+
+// position is how far an alerter has come. What the rules make of the messages up to it is
+// stored.
+type position struct {
+	Events uint64    `json:"events"`    // sequence of EVT
+	Looked time.Time `json:"looked_at"` // for runs that are late
+}
+
+// renew keeps the lease, and returns an error when it is lost.
+func (s *session) renew(ctx context.Context) error {
+	for wait(ctx, bus.LeaseRenew) {
+		asking, cancel := context.WithDeadline(ctx, s.held.Until())
+		err := s.held.Renew(asking)
+		cancel()
+		if errors.Is(err, job.ErrStale) {
+			return err
+		}
+		if err := s.valid(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valid returns an error when the lease is not to be believed in any more.
+func (s *session) valid() error {
+	if !s.held.Valid(time.Now()) {
+		return fmt.Errorf("%w: the alert lease was not renewed in time", job.ErrStale)
+	}
+	return nil
+}
+
+// update changes the incident at a key, as it is stored by now: change gets a copy, nil
+// when there is none, and returns what to store, nil for nothing.
+func (s *session) update(ctx context.Context, key string, change func(*Incident) *Incident) error {
+	for {
+		inc, revision, err := read[Incident](ctx, s.conn, key)
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			return err
+		}
+		next := change(inc)
+		if next == nil {
+			return nil
+		}
+		if err := s.valid(); err != nil {
+			return err
+		}
+		if inc != nil && inc.ID != next.ID { // the one before it is kept under its own name
+			if _, err := write(ctx, s.conn, keyPast+inc.ID, inc, 0); err != nil && !errors.Is(err, job.ErrConflict) {
+				return err
+			}
+		}
+		revision, err = write(ctx, s.conn, key, next, revision)
+		if errors.Is(err, job.ErrConflict) {
+			continue
+		}
+		if err == nil {
+			s.shelf.put(key, next, revision)
+			s.shelf.wake()
+		}
+		return err
+	}
+}
+
+// wait returns true after d, or false when ctx is done.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,313 @@
+package alert
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"carillon/job"
+)
+
+// Channel is a way to people.
+type Channel struct {
+	Channel     string `json:"channel"` // its name, a slug
+	Description string `json:"description,omitempty"`
+	Disabled    bool   `json:"disabled,omitempty"`
+	Kind        Kind   `json:"kind"`
+	// URL is where a webhook goes. Of pagerduty it is set for another region than the
+	// first. The addresses of chats are secrets, since who has them can write there.
+	URL string `json:"url,omitempty"`
+	// Headers are sent along with a webhook. Body is a template for what it says, in the
+	// language of Go's text/template, about a [Message]; empty is the message as JSON.
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    string            `json:"body,omitempty"`
+	Email   *Email            `json:"email,omitempty"`
+	Quiet   *Quiet            `json:"quiet_hours,omitempty"`
+}
+
+// Kind says what a channel is.
+type Kind string
+
+// The kinds of channel.
+const (
+	KindWebhook   Kind = "webhook"
+	KindEmail     Kind = "email"
+	KindSlack     Kind = "slack"
+	KindTeams     Kind = "teams"
+	KindDingTalk  Kind = "dingtalk"
+	KindWeCom     Kind = "wecom"
+	KindFeishu    Kind = "feishu"
+	KindPagerDuty Kind = "pagerduty"
+)
+
+// The names of secrets.
+const (
+	SecretURL      = "url"         // of chats
+	SecretSign     = "secret"      // with which a webhook is signed; of dingtalk and feishu, their own
+	SecretPassword = "password"    // of the mail server
+	SecretRouting  = "routing_key" // of pagerduty
+)
+
+// secretsOf says which secrets a kind has, those that it needs first.
+var secretsOf = map[Kind]struct {
+	needs, takes []string
+}{
+	KindWebhook:   {nil, []string{SecretSign}},
+	KindEmail:     {nil, []string{SecretPassword}},
+	KindSlack:     {[]string{SecretURL}, nil},
+	KindTeams:     {[]string{SecretURL}, nil},
+	KindDingTalk:  {[]string{SecretURL}, []string{SecretSign}},
+	KindWeCom:     {[]string{SecretURL}, nil},
+	KindFeishu:    {[]string{SecretURL}, []string{SecretSign}},
+	KindPagerDuty: {[]string{SecretRouting}, nil},
+}
+
+// Kinds lists the kinds of channel.
+var Kinds = []Kind{KindWebhook, KindEmail, KindSlack, KindTeams, KindDingTalk, KindWeCom, KindFeishu, KindPagerDuty}
+
+// Email says how mail is sent.
+type Email struct {
+	Host string `json:"host"`
+	Port int    `json:"port,omitempty"` // defaults to 587, with tls "implicit" to 465
+	// TLS is starttls (the default), which has to work, implicit, or none.
+	TLS  string   `json:"tls,omitempty"`
+	User string   `json:"user,omitempty"` // empty: no sign-in
+	From string   `json:"from"`
+	To   []string `json:"to"`
+}
+
+// The ways to speak TLS with a mail server.
+const (
+	TLSStart    = "starttls"
+	TLSImplicit = "implicit"
+	TLSNone     = "none"
+)
+
+// Quiet says when a channel is quiet: what is not critical waits for the end of it, and is
+// not sent at all if it has passed by then.
+type Quiet struct {
+	From string   `json:"from"` // 22:00
+	To   string   `json:"to"`   // 07:00, the next day if that is earlier
+	Zone string   `json:"zone,omitempty"`
+	Days []string `json:"days,omitempty"` // mon to sun, of the beginning; empty is all
+}
+
+var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} // as time.Weekday counts
+
+// Bounds of a channel.
+const (
+	maxAddresses = 50
+	maxHeaders   = 20
+	maxTemplate  = 16 << 10 // bytes
+)
+
+// WithDefaults returns c with what was left out.
+func (c Channel) WithDefaults() Channel {
+	if c.Email != nil {
+		e := *c.Email
+		if e.TLS == "" {
+			e.TLS = TLSStart
+		}
+		if e.Port == 0 && e.TLS == TLSImplicit {
+			e.Port = 465
+		}
+		if e.Port == 0 {
+			e.Port = 587
+		}
+		c.Email = &e
+	}
+	if c.Quiet != nil && c.Quiet.Zone == "" {
+		q := *c.Quiet
+		q.Zone = "UTC"
+		c.Quiet = &q
+	}
+	return c
+}
+
+// Validate returns an error that holds an *InvalidError for each problem.
+func (c *Channel) Validate() error {
+	errs := []error{job.CheckSlug("channel", c.Channel)}
+	if !slices.Contains(Kinds, c.Kind) {
+		errs = append(errs, invalid("kind", "%q must be one of %v", c.Kind, Kinds))
+	}
+	if len(c.Description) > maxText {
+		errs = append(errs, invalid("description", "is longer than %d bytes", maxText))
+	}
+	switch {
+	case c.Kind == KindWebhook && c.URL == "":
+		errs = append(errs, invalid("url", "is missing: where does the webhook go?"))
+	case c.URL != "" && c.Kind != KindWebhook && c.Kind != KindPagerDuty:
+		errs = append(errs, invalid("url", "of %s is a secret; set it with \"carillon alert channel secret %s url\"", c.Kind, c.Channel))
+	case c.URL != "":
+		errs = append(errs, CheckURL("url", c.URL))
+	}
+	if c.Kind != KindWebhook && (len(c.Headers) > 0 || c.Body != "") {
+		errs = append(errs, invalid("body", "and headers are for webhooks"))
+	}
+	errs = append(errs, c.validateWebhook()...)
+	if (c.Kind == KindEmail) != (c.Email != nil) {
+		errs = append(errs, invalid("email", "is for kind email, which needs it"))
+	} else if c.Email != nil {
+		errs = append(errs, c.Email.validate())
+	}
+	if c.Quiet != nil {
+		errs = append(errs, c.Quiet.validate())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Channel) validateWebhook() (errs []error) {
+	if len(c.Headers) > maxHeaders {
+		errs = append(errs, invalid("headers", "has %d entries; at most %d are taken", len(c.Headers), maxHeaders))
+	}
+	for name, value := range c.Headers {
+		if !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
+			errs = append(errs, invalid("headers", "has %q, which is not a header", name))
+		}
+	}
+	if len(c.Body) > maxTemplate {
+		errs = append(errs, invalid("body", "is longer than %d bytes", maxTemplate))
+	} else if _, err := parseTemplate(c.Body); err != nil {
+		errs = append(errs, invalid("body", "is not a template: %v", err))
+	}
+	return errs
+}
+
+// CheckURL returns an *InvalidError for field unless text is an address for a request.
+func CheckURL(field, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || len(text) > maxText {
+		return invalid(field, "must be an address that begins with https:// or http://, without a user")
+	}
+	return nil
+}
+
+func (e *Email) validate() error {
+	var errs []error
+	if e.Host == "" || strings.ContainsAny(e.Host, ":/ \r\n") {
+		errs = append(errs, invalid("email.host", "%q must be the name of a mail server", e.Host))
+	}
+	if e.Port < 1 || e.Port > 65535 {
+		errs = append(errs, invalid("email.port", "%d must be between 1 and 65535", e.Port))
+	}
+	if !slices.Contains([]string{TLSStart, TLSImplicit, TLSNone}, e.TLS) {
+		errs = append(errs, invalid("email.tls", "%q must be starttls, implicit or none", e.TLS))
+	}
+	if e.TLS == TLSNone && e.User != "" {
+		errs = append(errs, invalid("email.tls", "must not be none when there is a user: the password would cross the network in the clear"))
+	}
+	if len(e.To) == 0 || len(e.To) > maxAddresses {
+		errs = append(errs, invalid("email.to", "must have between 1 and %d addresses", maxAddresses))
+	}
+	check := func(field, text string) {
+		if _, err := mail.ParseAddress(text); err != nil || strings.ContainsAny(text, "\r\n") {
+			errs = append(errs, invalid(field, "%q must be an address such as ops@example.org", text))
+		}
+	}
+	check("email.from", e.From)
+	for i, to := range e.To {
+		check(fmt.Sprintf("email.to[%d]", i), to)
+	}
+	return errors.Join(errs...)
+}
+
+// CheckSecret returns an *InvalidError unless the channel takes a secret of that name and
+// value.
+func (c *Channel) CheckSecret(name, value string) error {
+	of := secretsOf[c.Kind]
+	if all := append(slices.Clone(of.needs), of.takes...); !slices.Contains(all, name) {
+		return invalid("secret", "%q is not one that a channel of kind %s has: %v", name, c.Kind, all)
+	}
+	switch {
+	case value == "" || len(value) > maxText:
+		return invalid("value", "must have between 1 and %d bytes", maxText)
+	case strings.ContainsAny(value, "\r\n\x00"):
+		return invalid("value", "must be one line")
+	case name == SecretURL:
+		return CheckURL("value", value)
+	}
+	return nil
+}
+
+// Missing returns the secrets that the channel needs and that are not set.
+func (c *Channel) Missing(set map[string][]byte) []string {
+	var missing []string
+	for _, name := range secretsOf[c.Kind].needs {
+		if len(set[name]) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if c.Email != nil && c.Email.User != "" && len(set[SecretPassword]) == 0 {
+		missing = append(missing, SecretPassword)
+	}
+	return missing
+}
+
+func (q *Quiet) validate() error {
+	var errs []error
+	for field, text := range map[string]string{"from": q.From, "to": q.To} {
+		if _, err := time.Parse("15:04", text); err != nil {
+			errs = append(errs, invalid("quiet_hours."+field, "%q must be a time of day such as 22:00", text))
+		}
+	}
+	if q.From == q.To {
+		errs = append(errs, invalid("quiet_hours.to", "must not be the same as from; disable the channel instead"))
+	}
+	if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "Local" {
+		errs = append(errs, invalid("quiet_hours.zone", "%q must be a time zone such as Europe/Berlin", q.Zone))
+	}
+	for _, d := range q.Days {
+		if !slices.Contains(days, d) {
+			errs = append(errs, invalid("quiet_hours.days", "has %q; days are mon, tue, wed, thu, fri, sat and sun", d))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// until returns the end of the quiet hours in which now lies, or zero when it lies in
+// none. q must be valid.
+func (q *Quiet) until(now time.Time) time.Time {
+	zone, err := time.LoadLocation(q.Zone)
+	if err != nil {
+		return time.Time{} // the zones of this machine are others: rather loud than silent
+	}
+	from, _ := time.Parse("15:04", q.From)
+	to, _ := time.Parse("15:04", q.To)
+	local := now.In(zone)
+	for _, back := range []int{0, 1} { // those that begin today, or began yesterday
+		y, m, d := local.AddDate(0, 0, -back).Date()
+		begin := time.Date(y, m, d, from.Hour(), from.Minute(), 0, 0, zone)
+		if len(q.Days) > 0 && !slices.Contains(q.Days, days[begin.Weekday()]) {
+			continue
+		}
+		end := time.Date(y, m, d, to.Hour(), to.Minute(), 0, 0, zone)
+		if !to.After(from) {
+			end = time.Date(y, m, d+1, to.Hour(), to.Minute(), 0, 0, zone)
+		}
+		if !now.Before(begin) && now.Before(end) {
+			return end.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// isToken reports whether s can be the name of a header.
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// parseTemplate reads the template of a webhook's body.
+func parseTemplate(text string) (*template.Template, error) {
+	return template.New("body").Option("missingkey=error").Funcs(template.FuncMap{"json": asJSON}).Parse(text)
+}

@@ -1,0 +1,325 @@
+package alert
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// Incident is what a rule has found, from when it began until it is over.
+type Incident struct {
+	ID       string   `json:"incident"`
+	Rule     string   `json:"alert"` // empty: it is a test of a channel
+	Subject  string   `json:"subject"`
+	Group    string   `json:"executor_group,omitempty"` // that it concerns; empty: several, or the cluster
+	Severity Severity `json:"severity"`
+	State    State    `json:"state"`
+	Summary  string   `json:"summary"`
+	// Jobs are the jobs concerned, at most [maxAffected] of them; More are others.
+	Jobs  []Affected `json:"jobs,omitempty"`
+	More  int        `json:"more,omitempty"`
+	Count int        `json:"count"` // of what it has taken in: bad runs
+
+	OpenedAt       time.Time `json:"opened_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	ResolvedAt     time.Time `json:"resolved_at,omitzero"`
+	Resolution     string    `json:"resolution,omitempty"`
+	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
+	AcknowledgedBy string    `json:"acknowledged_by,omitempty"`
+	Note           string    `json:"note,omitempty"`
+
+	Deliveries []Delivery `json:"deliveries"`
+	// Dropped counts deliveries that were forgotten to keep the list short.
+	Dropped int `json:"deliveries_dropped,omitempty"`
+
+	// Seen are the last messages that were taken in, by source.
+	Seen map[source]uint64 `json:"seen,omitempty"`
+	// Silent says that no recovery is told, Repeat how often the message comes again: as the
+	// rule had it when the incident opened.
+	Silent bool         `json:"no_recovery,omitempty"`
+	Repeat job.Duration `json:"repeat,omitempty"`
+}
+
+// State says whether an incident is over.
+type State string
+
+// The states of an incident.
+const (
+	Open     State = "open"
+	Resolved State = "resolved"
+)
+
+// Affected is a job that an incident is about, and the last that was bad of it.
+type Affected struct {
+	Job     job.Name   `json:"job"`
+	RunID   job.RunID  `json:"run_id,omitempty"`
+	Status  job.Status `json:"status,omitempty"`
+	Message string     `json:"message,omitempty"`
+	At      time.Time  `json:"at"`
+	Count   int        `json:"count"`
+	Over    bool       `json:"over,omitempty"` // it has run well since
+}
+
+// Delivery is one message of an incident to one channel.
+type Delivery struct {
+	ID       string        `json:"delivery"` // within the incident
+	Channel  string        `json:"channel"`
+	Kind     DeliveryKind  `json:"kind"`
+	State    DeliveryState `json:"state"`
+	Attempts int           `json:"attempts"`
+	NextAt   time.Time     `json:"next_at,omitzero"` // not before
+	Reason   string        `json:"reason,omitempty"` // why it waits, or was dropped, or what went wrong
+	MadeAt   time.Time     `json:"made_at"`
+	SentAt   time.Time     `json:"sent_at,omitzero"`
+	Node     string        `json:"node,omitempty"`  // that tried last
+	Claim    uint64        `json:"claim,omitempty"` // the epoch of the alerter that is sending it
+}
+
+// DeliveryKind says what a message tells.
+type DeliveryKind string
+
+// The kinds of delivery.
+const (
+	Opened   DeliveryKind = "opened"
+	Reminder DeliveryKind = "reminder"
+	Recovery DeliveryKind = "recovered"
+	Test     DeliveryKind = "test"
+)
+
+// DeliveryState says how far a delivery is.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Waiting DeliveryState = "waiting"
+	Sent    DeliveryState = "sent"
+	Failed  DeliveryState = "failed"  // tried for a day
+	Dropped DeliveryState = "dropped" // nobody needs it any more
+)
+
+// Bounds of an incident.
+const (
+	maxAffected   = 50
+	maxDeliveries = 100
+	maxMessage    = 1000 // bytes of a run's message
+)
+
+// finding is something bad that a rule has found.
+type finding struct {
+	rule    *Rule
+	subject string
+	group   string
+	summary string
+	at      time.Time
+	source  source
+	seq     uint64
+	job     Affected // without a job: the finding is not about one
+}
+
+// open returns the incident that begins with a finding.
+func open(f *finding) *Incident {
+	inc := &Incident{
+		ID: newID(f.at, f.rule.Alert, f.subject, string(f.source), strconv.FormatUint(f.seq, 10)), Rule: f.rule.Alert, Subject: f.subject, Group: f.group,
+		Severity: f.rule.Severity, State: Open, OpenedAt: f.at, Silent: f.rule.NoRecovery, Repeat: f.rule.Repeat,
+	}
+	for _, c := range f.rule.Channels {
+		inc.plan(c, Opened, f.at, f.at.Add(f.rule.Wait.Std()))
+	}
+	inc.take(f)
+	return inc
+}
+
+// take adds a finding to an incident that is open. It reports whether that was news.
+func (inc *Incident) take(f *finding) bool {
+	if f.seq != 0 && inc.Seen[f.source] >= f.seq {
+		return false
+	}
+	if f.seq != 0 {
+		inc.see(f.source, f.seq)
+	}
+	inc.Count++
+	inc.UpdatedAt, inc.Summary = f.at, f.summary
+	if f.job.Job == "" {
+		return true
+	}
+	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == f.job.Job })
+	switch {
+	case i >= 0:
+		f.job.Count = inc.Jobs[i].Count + 1
+		inc.Jobs[i] = f.job
+	case len(inc.Jobs) < maxAffected:
+		f.job.Count = 1
+		inc.Jobs = append(inc.Jobs, f.job)
+	default:
+		inc.More++
+	}
+	if n := len(inc.Jobs) + inc.More; n > 1 {
+		inc.Summary = fmt.Sprintf("%s, and %d other jobs", f.summary, n-1)
+	}
+	return true
+}
+
+func (inc *Incident) see(s source, seq uint64) {
+	if inc.Seen == nil {
+		inc.Seen = map[source]uint64{}
+	}
+	inc.Seen[s] = seq
+}
+
+// cures reports whether an outcome ends what the incident is about for its job. A run that
+// fired before the bad one tells nothing. Of a late run its own end does.
+func (inc *Incident) cures(o *outcome, late bool) bool {
+	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == o.Job })
+	if i < 0 || inc.State != Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
+		return false
+	}
+	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID
+}
+
+// good takes in an outcome that cures its job. The incident is resolved when no job is
+// left.
+func (inc *Incident) good(o *outcome) {
+	inc.see(o.source, o.seq)
+	inc.UpdatedAt = o.At
+	for i := range inc.Jobs {
+		if inc.Jobs[i].Job == o.Job {
+			inc.Jobs[i].Over = true
+		}
+	}
+	if !slices.ContainsFunc(inc.Jobs, func(a Affected) bool { return !a.Over }) && inc.More == 0 {
+		why := "all is well again"
+		if o.Status == job.StatusSucceeded {
+			why = string(o.Job) + " succeeded"
+		}
+		inc.resolve(o.At, why)
+	}
+}
+
+// resolve ends the incident. What has not been sent is dropped, and who has heard that it
+// began hears that it is over.
+func (inc *Incident) resolve(at time.Time, why string) {
+	if inc.State == Resolved {
+		return
+	}
+	inc.State, inc.ResolvedAt, inc.UpdatedAt, inc.Resolution = Resolved, at, at, why
+	told := []string{}
+	for i := range inc.Deliveries {
+		d := &inc.Deliveries[i]
+		if d.Attempts > 0 && !slices.Contains(told, d.Channel) {
+			told = append(told, d.Channel)
+		}
+		if d.State == Waiting && d.Claim == 0 {
+			d.drop("it was over before it could be sent")
+		}
+	}
+	if inc.Silent {
+		return
+	}
+	for _, c := range told {
+		inc.plan(c, Recovery, at, at)
+	}
+}
+
+// Acknowledge says that somebody looks after the incident: nobody else needs to hear of
+// it, but those who have heard hear when it is over.
+func (inc *Incident) Acknowledge(by, note string, at time.Time) {
+	inc.AcknowledgedAt, inc.AcknowledgedBy, inc.Note = at, by, note
+	for i := range inc.Deliveries {
+		if d := &inc.Deliveries[i]; d.State == Waiting && d.Claim == 0 && d.Kind != Recovery {
+			d.drop("acknowledged by " + by)
+		}
+	}
+}
+
+// Resolve ends the incident because somebody says so.
+func (inc *Incident) Resolve(by, note string, at time.Time) {
+	if note != "" {
+		inc.Note = note
+	}
+	inc.resolve(at, "resolved by "+by)
+}
+
+// remind plans the message once more, if it is time.
+func (inc *Incident) remind(now time.Time) bool {
+	if inc.Repeat == 0 || inc.State != Open || !inc.AcknowledgedAt.IsZero() {
+		return false
+	}
+	planned := false
+	last := map[string]time.Time{}
+	for _, d := range inc.Deliveries {
+		if d.State == Waiting {
+			last[d.Channel] = now
+		} else if d.State == Sent && d.SentAt.After(last[d.Channel]) {
+			last[d.Channel] = d.SentAt
+		}
+	}
+	for channel, at := range last {
+		if now.Sub(at) >= inc.Repeat.Std() {
+			inc.plan(channel, Reminder, now, now)
+			planned = true
+		}
+	}
+	return planned
+}
+
+// plan adds a delivery. Old ones that are done with go.
+func (inc *Incident) plan(channel string, kind DeliveryKind, at, notBefore time.Time) {
+	inc.Deliveries = append(inc.Deliveries, Delivery{
+		ID: strconv.Itoa(len(inc.Deliveries) + inc.Dropped + 1), Channel: channel, Kind: kind, State: Waiting, MadeAt: at, NextAt: notBefore,
+	})
+	for len(inc.Deliveries) > maxDeliveries {
+		i := slices.IndexFunc(inc.Deliveries, func(d Delivery) bool { return d.State != Waiting })
+		if i < 0 {
+			return
+		}
+		inc.Deliveries = slices.Delete(inc.Deliveries, i, i+1)
+		inc.Dropped++
+	}
+}
+
+func (d *Delivery) drop(why string) { d.State, d.Reason, d.NextAt = Dropped, why, time.Time{} }
+
+// Key names the delivery to the other side: the same each time that it is sent.
+func (inc *Incident) Key(d *Delivery) string { return inc.ID + "-" + d.ID }
+
+// Delivery returns one of the incident's deliveries, or nil.
+func (inc *Incident) Delivery(id string) *Delivery {
+	for i := range inc.Deliveries {
+		if inc.Deliveries[i].ID == id {
+			return &inc.Deliveries[i]
+		}
+	}
+	return nil
+}
+
+// NewTest returns an incident whose only purpose is a message to a channel.
+func NewTest(channel, by string, now time.Time) *Incident {
+	inc := &Incident{
+		ID: newID(now, "test", channel, by), Subject: "channel " + channel, Severity: Info, State: Resolved, Count: 1,
+		Summary: "This is a test of channel " + channel + ", sent by " + by, OpenedAt: now, UpdatedAt: now, ResolvedAt: now, Resolution: "it was a test",
+	}
+	inc.plan(channel, Test, now, now)
+	return inc
+}
+
+var alphabet = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// newID returns an id that sorts by the instant, and depends on nothing but what it is
+// given: two alerters that see the same give it the same name.
+func newID(at time.Time, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	ms := fmt.Sprintf("%09s", strconv.FormatInt(at.UnixMilli(), 32))
+	return ms + alphabet.EncodeToString(sum[:8])
+}
+
+// hashOf returns a name for a subject of a rule that can be a part of a key.
+func hashOf(rule, subject string) string {
+	sum := sha256.Sum256([]byte(rule + "\x00" + subject))
+	return alphabet.EncodeToString(sum[:15])
+}

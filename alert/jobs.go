@@ -1,0 +1,102 @@
+package alert
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// jobs knows which groups have jobs and what labels those have, while a rule needs it.
+type jobs struct {
+	data map[job.Name]job.Labels // belongs to follow
+	seen atomic.Pointer[jobsView]
+}
+
+// jobsView is what jobs knew at an instant. It is not changed.
+type jobsView struct {
+	labels map[job.Name]job.Labels // of jobs that are neither deleted nor paused
+}
+
+func newJobs() *jobs {
+	j := &jobs{data: map[job.Name]job.Labels{}}
+	j.seen.Store(&jobsView{})
+	return j
+}
+
+func (j *jobs) view() *jobsView { return j.seen.Load() }
+
+func (v *jobsView) labelsOf(name job.Name) job.Labels { return v.labels[name] }
+
+// groups returns the groups that have jobs, sorted.
+func (v *jobsView) groups() []string {
+	set := map[string]bool{}
+	for name := range v.labels {
+		set[name.Group()] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// publishEvery is how often what has changed becomes a view.
+const publishEvery = time.Second
+
+// follow keeps the view up to date until ctx is done. It reads the jobs from when a rule
+// first needs them.
+func (j *jobs) follow(ctx context.Context, conn *bus.Conn, s *shelf) error {
+	for !needsJobs(s.active()) {
+		if !wait(ctx, publishEvery) {
+			return nil
+		}
+	}
+	w, err := conn.WatchJobs(ctx, nil, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	publish := time.NewTicker(publishEvery)
+	defer publish.Stop()
+	loaded, changed := false, false
+	for {
+		select {
+		case e, more := <-w.Updates():
+			switch {
+			case !more:
+				return nil
+			case e == nil:
+				loaded, changed = true, true
+			default:
+				j.take(e)
+				changed = true
+			}
+		case <-publish.C:
+			if loaded && changed {
+				j.seen.Store(&jobsView{maps.Clone(j.data)})
+				changed = false
+			}
+		}
+	}
+}
+
+func (j *jobs) take(e jetstream.KeyValueEntry) {
+	name, ok := bus.JobOfKey(e.Key())
+	if !ok {
+		return
+	}
+	delete(j.data, name)
+	if e.Operation() != jetstream.KeyValuePut {
+		return
+	}
+	if v, err := bus.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused {
+		j.data[name] = v.Labels
+	}
+}
+
+func needsJobs(rules []*Rule) bool {
+	return slices.ContainsFunc(rules, func(r *Rule) bool { return r.When.NoExecutor > 0 || len(r.Match.Labels) > 0 })
+}

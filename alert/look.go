@@ -1,0 +1,274 @@
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// maxScanned bounds how many live runs one look at a group considers, the oldest first.
+const maxScanned = 5000
+
+// look finds what does not come as a message: runs that are late, groups without
+// executor, streams that are full, incidents whose rule is gone, reminders.
+func (s *session) look(ctx context.Context, jobs *jobsView) error {
+	now := stamp(time.Now())
+	var errs []error
+	late := false
+	for _, r := range s.shelf.active() {
+		switch when := &r.When; {
+		case when.StartsWithin > 0, when.EndsWithin > 0:
+			late = true
+			errs = append(errs, s.lookLate(ctx, r, now, jobs))
+		case when.NoExecutor > 0:
+			errs = append(errs, s.lookExecutors(ctx, r, now, jobs))
+		case when.StreamFull > 0:
+			errs = append(errs, s.lookStreams(ctx, r, now))
+		}
+	}
+	errs = append(errs, s.closeOrphans(ctx, now), s.remind(ctx, now))
+	for _, err := range errs {
+		if err = ignoreAway(err); err != nil {
+			return err
+		}
+	}
+	if errors.Join(errs...) == nil && late {
+		s.place.Looked, s.moved = now, true
+	}
+	return nil
+}
+
+// lookLate finds the live runs of a rule that have not begun, or ended, in time. The
+// triggers that nobody has acknowledged and the deferred items are the live runs.
+func (s *session) lookLate(ctx context.Context, r *Rule, now time.Time, jobs *jobsView) error {
+	consider := func(name job.Name, id job.RunID, attempt int) error {
+		fired := id.Time()
+		within := r.When.EndsWithin.Std()
+		what := "has not ended"
+		if r.When.StartsWithin > 0 {
+			within, what = r.When.StartsWithin.Std(), "has not begun"
+			// Which runs have begun is known from the last look on.
+			if _, begun := s.begun[id]; begun || attempt > 1 || !fired.Add(within).After(s.lastSeen) {
+				return nil
+			}
+		}
+		if fired.Add(within).After(now) || !r.Match.selects(name, jobs.labelsOf) {
+			return nil
+		}
+		subject, group := subjectOf(r, name)
+		if inc := s.shelf.incident(keyIncident + hashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a Affected) bool { return a.Job == name && a.RunID >= id }) {
+			return nil // it is known, or was over when it was looked at last
+		}
+		return s.found(ctx, &finding{
+			rule: r, subject: subject, group: group, at: now, summary: fmt.Sprintf("%s %s %s after its fire time", name, what, job.Duration(within)),
+			job: Affected{Job: name, RunID: id, Status: job.StatusPending, At: now, Message: "fired at " + fired.Format(time.RFC3339)},
+		})
+	}
+	groups := slices.Clone(r.Match.Groups)
+	for _, name := range r.Match.Jobs {
+		groups = append(groups, name.Group())
+	}
+	if len(groups) == 0 {
+		groups = []string{"*"}
+	}
+	slices.Sort(groups)
+	for _, group := range slices.Compact(groups) {
+		if err := s.scanRuns(ctx, "trig.*.*."+group, consider); err != nil {
+			return err
+		}
+	}
+	return s.scanRuns(ctx, "defer.*", consider)
+}
+
+// scanRuns calls consider for the live runs on subjects that match filter.
+func (s *session) scanRuns(ctx context.Context, filter string, consider func(job.Name, job.RunID, int) error) error {
+	var bad error
+	scanned := 0
+	err := s.conn.Scan(ctx, bus.StreamTrig, filter, func(m *bus.Stored) bool {
+		scanned++
+		name, id, attempt := runOf(m)
+		if id != "" {
+			bad = consider(name, id, attempt)
+		}
+		return bad == nil && scanned < maxScanned
+	})
+	return errors.Join(err, bad)
+}
+
+// runOf returns the run that a trigger or a deferred item is about, if it is about one that
+// lives.
+func runOf(m *bus.Stored) (name job.Name, id job.RunID, attempt int) {
+	var t struct {
+		RunID   job.RunID `json:"run_id"`
+		Job     job.Name  `json:"job"`
+		Attempt int       `json:"attempt"`
+	}
+	data := m.Data
+	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
+		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		if err != nil || len(d.Trigger) == 0 {
+			return "", "", 0
+		}
+		data = d.Trigger
+	}
+	if json.Unmarshal(data, &t) != nil {
+		return "", "", 0
+	}
+	return t.Job, t.RunID, t.Attempt
+}
+
+// lookExecutors finds groups that have jobs, and no instance to run them.
+func (s *session) lookExecutors(ctx context.Context, r *Rule, now time.Time, jobs *jobsView) error {
+	instances, err := s.conn.Instances(ctx)
+	if err != nil {
+		return err
+	}
+	manned := map[string]bool{}
+	for i := range instances {
+		if instances[i].State == bus.InstanceOnline || instances[i].State == bus.InstanceIncompatible {
+			manned[instances[i].Group] = true
+		}
+	}
+	for _, group := range jobs.groups() {
+		if !r.Match.selectsGroup(group) {
+			continue
+		}
+		if manned[group] {
+			delete(s.lonely, group)
+			if err := s.over(ctx, r, "group "+group, now, "group "+group+" has an executor again"); err != nil {
+				return err
+			}
+			continue
+		}
+		since, known := s.lonely[group]
+		if !known {
+			s.lonely[group], since = now, now
+		}
+		if now.Sub(since) >= r.When.NoExecutor.Std() {
+			if err := s.stands(ctx, r, "group "+group, group, now, "group "+group+" has jobs, and no executor to run them"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// filling are the streams that take nothing more when they are full. Of the others the
+// oldest goes, as it should.
+var filling = []string{bus.StreamTrig, bus.StreamEvt}
+
+// lookStreams finds streams that are nearly full. One has to become clearly less full
+// again until that is over.
+func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error {
+	const hysteresis = 5 // percent
+	for _, name := range filling {
+		stream, err := s.conn.JS.Stream(ctx, name)
+		if err != nil {
+			return bus.Unavailable(err)
+		}
+		info := stream.CachedInfo()
+		if info.Config.MaxBytes <= 0 {
+			continue
+		}
+		full := int(float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes))
+		switch {
+		case full >= r.When.StreamFull:
+			err = s.stands(ctx, r, "stream "+name, "", now, fmt.Sprintf("stream %s is %d %% full; at 100 %% nothing is taken any more", name, full))
+		case full < r.When.StreamFull-hysteresis:
+			err = s.over(ctx, r, "stream "+name, now, fmt.Sprintf("stream %s is %d %% full", name, full))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stands opens an incident about a state of things, unless it is open.
+func (s *session) stands(ctx context.Context, r *Rule, subject, group string, now time.Time, summary string) error {
+	if inc := s.shelf.incident(keyIncident + hashOf(r.Alert, subject)); inc != nil && inc.State == Open {
+		return nil
+	}
+	return s.found(ctx, &finding{rule: r, subject: subject, group: group, summary: summary, at: now})
+}
+
+// over resolves an incident, if there is one.
+func (s *session) over(ctx context.Context, r *Rule, subject string, now time.Time, why string) error {
+	key := keyIncident + hashOf(r.Alert, subject)
+	if inc := s.shelf.incident(key); inc == nil || inc.State != Open {
+		return nil
+	}
+	return s.update(ctx, key, func(inc *Incident) *Incident {
+		if inc == nil || inc.State != Open {
+			return nil
+		}
+		inc.resolve(now, why)
+		return inc
+	})
+}
+
+// closeOrphans resolves the incidents whose rule is gone or disabled.
+func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
+	rules := map[string]bool{}
+	for _, r := range s.shelf.active() {
+		rules[r.Alert] = true
+	}
+	open := 0
+	orphans := s.shelf.find(func(inc *Incident) bool {
+		if inc.State == Open {
+			open++
+		}
+		return inc.State == Open && !rules[inc.Rule]
+	})
+	s.metrics.open.Set(float64(open))
+	for _, key := range orphans {
+		err := s.update(ctx, key, func(inc *Incident) *Incident {
+			if inc == nil || inc.State != Open {
+				return nil
+			}
+			inc.resolve(now, "alert "+inc.Rule+" was deleted or disabled")
+			return inc
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remind plans the messages that are to come again.
+func (s *session) remind(ctx context.Context, now time.Time) error {
+	due := func(inc *Incident) *Incident {
+		if inc == nil {
+			return nil
+		}
+		next := *inc
+		next.Deliveries = slices.Clone(inc.Deliveries)
+		if !next.remind(now) {
+			return nil
+		}
+		return &next
+	}
+	for _, key := range s.shelf.find(func(inc *Incident) bool { return due(inc) != nil }) {
+		if err := s.update(ctx, key, due); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putJSON(ctx context.Context, kv jetstream.KeyValue, key string, value any) (uint64, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return 0, fmt.Errorf("encode %s: %w", named(key), err)
+	}
+	return kv.Put(ctx, key, data)
+}

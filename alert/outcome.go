@@ -1,0 +1,195 @@
+package alert
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// source is where a message was read.
+type source string
+
+// The sources.
+const (
+	fromEvents  source = "evt"
+	fromNotices source = "note"
+)
+
+// maxLines is more than a record has lines: what it says has numbers of its own, so that
+// each line counts once.
+const maxLines = 1 << 20
+
+// outcome is how a run has ended, or that it has begun.
+type outcome struct {
+	source  source
+	seq     uint64
+	RunID   job.RunID
+	Job     job.Name
+	Status  job.Status // running: it has begun
+	Message string
+	At      time.Time
+	Took    time.Duration // of one that was executed
+}
+
+// fromEvent returns what an event tells, or nil when that is nothing: progress, an attempt
+// after which another may follow, a piece of a run.
+func fromEvent(e *bus.Event, seq uint64) *outcome {
+	if e.Total > 0 {
+		if e.Kind != bus.EventStarted {
+			return nil
+		}
+	}
+	o := &outcome{source: fromEvents, seq: seq * maxLines, RunID: e.RunID, Job: e.Job, At: e.At}
+	switch {
+	case e.Kind == bus.EventStarted:
+		o.Status = job.StatusRunning
+	case e.Kind == bus.EventFinished && !e.Retry:
+		o.Status, o.Message = e.Status, clip(e.Message)
+		if !e.StartedAt.IsZero() && e.FinishedAt.After(e.StartedAt) {
+			o.Took = e.FinishedAt.Sub(e.StartedAt)
+		}
+	default:
+		return nil
+	}
+	return o
+}
+
+// fromNotice returns what a notice tells.
+func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
+	var list []outcome
+	err := r.Each(func(d bus.Decided) {
+		at := r.At
+		if d.Count > 1 {
+			d.Reason = fmt.Sprintf("%s (%d fires until %s)", d.Reason, d.Count, d.Until.UTC().Format(time.RFC3339))
+		}
+		list = append(list, outcome{
+			source: fromNotices, seq: seq*maxLines + uint64(len(list)),
+			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip(d.Reason), At: at,
+		})
+	})
+	return list, err
+}
+
+// clip keeps an incident short.
+func clip(s string) string {
+	if len(s) > maxMessage {
+		return s[:maxMessage] + "…"
+	}
+	return s
+}
+
+// affected returns the job of an outcome as an incident has it.
+func (o *outcome) affected() Affected {
+	return Affected{Job: o.Job, RunID: o.RunID, Status: o.Status, Message: o.Message, At: o.At}
+}
+
+// tally is what a rule remembers of a job.
+type tally struct {
+	Rule  string            `json:"alert"`
+	Job   job.Name          `json:"job"`
+	Seen  map[source]uint64 `json:"seen"`
+	Bad   int               `json:"bad,omitempty"`  // ends in a row
+	Took  []int64           `json:"took,omitempty"` // of the last runs that succeeded, in ms
+	dirty bool
+}
+
+// Bounds of what is remembered of how long runs take: of so many the 95th percentile is
+// taken, and from so many on. What takes less than a second is never slow.
+const (
+	maxTook = 100
+	minTook = 20
+	minSlow = time.Second
+)
+
+// verdict is what a rule makes of an outcome.
+type verdict int
+
+const (
+	neutral verdict = iota
+	good
+	wrong
+)
+
+// judge returns what a rule makes of an outcome, and in words what is wrong. t is the
+// tally of a rule that needs one, and takes the outcome in; else nil.
+func judge(r *Rule, o *outcome, t *tally) (verdict, string) {
+	if t != nil {
+		if t.Seen[o.source] >= o.seq {
+			return neutral, ""
+		}
+		t.Seen[o.source], t.dirty = o.seq, true
+	}
+	switch when := &r.When; {
+	case len(when.Ends) > 0:
+		return judgeEnd(when, o, t)
+	case when.Slower > 0:
+		return judgeSpeed(when, o, t)
+	case when.StartsWithin > 0: // what is bad the alerter looks for by itself
+		return good, ""
+	case when.EndsWithin > 0 && o.Status.Final():
+		return good, ""
+	}
+	return neutral, ""
+}
+
+func judgeEnd(when *Condition, o *outcome, t *tally) (verdict, string) {
+	switch {
+	case slices.Contains(when.Ends, o.Status) && t == nil:
+		return wrong, fmt.Sprintf("%s %s", o.Job, said(o.Status))
+	case slices.Contains(when.Ends, o.Status):
+		if t.Bad++; t.Bad >= when.InARow {
+			return wrong, fmt.Sprintf("%s %s, %d times in a row", o.Job, said(o.Status), t.Bad)
+		}
+	case o.Status == job.StatusSucceeded:
+		if t != nil {
+			t.Bad = 0
+		}
+		return good, ""
+	}
+	return neutral, ""
+}
+
+func judgeSpeed(when *Condition, o *outcome, t *tally) (v verdict, summary string) {
+	if o.Status != job.StatusSucceeded || o.Took == 0 {
+		return neutral, ""
+	}
+	v = good
+	if len(t.Took) >= minTook {
+		usual := percentile(t.Took, 95)
+		if o.Took >= minSlow && float64(o.Took) > when.Slower*float64(usual) {
+			v = wrong
+			summary = fmt.Sprintf("%s took %s, which is slow: 95 of 100 runs take %s at most", o.Job, o.Took.Round(time.Millisecond), usual)
+		}
+	}
+	if t.Took = append(t.Took, o.Took.Milliseconds()); len(t.Took) > maxTook {
+		t.Took = slices.Delete(t.Took, 0, 1)
+	}
+	return v, summary
+}
+
+// percentile returns the value below or at which p of 100 lie.
+func percentile(ms []int64, p int) time.Duration {
+	sorted := slices.Sorted(slices.Values(ms))
+	i := int(math.Ceil(float64(p)/100*float64(len(sorted)))) - 1
+	return time.Duration(sorted[max(i, 0)]) * time.Millisecond
+}
+
+// said tells a status as part of a sentence about a job.
+func said(s job.Status) string {
+	switch s {
+	case job.StatusTimedOut:
+		return "timed out"
+	case job.StatusLost:
+		return "was lost with its executor"
+	case job.StatusMissed:
+		return "was missed"
+	case job.StatusCancelled:
+		return "was cancelled"
+	case job.StatusFailed, job.StatusSucceeded, job.StatusSkipped, job.StatusPending, job.StatusQueued, job.StatusRunning:
+	}
+	return string(s)
+}

@@ -1,0 +1,226 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/job"
+)
+
+// How deliveries are tried: how long an attempt may take, how many there may be at once,
+// how long until the first repeat, which grows threefold each time, the longest of those,
+// and for how long altogether.
+const (
+	sendTimeout = 20 * time.Second
+	sendAtOnce  = 8
+	firstRepeat = 10 * time.Second
+	lastRepeat  = 30 * time.Minute
+	tryFor      = 24 * time.Hour
+)
+
+// errHandled means that a delivery needs nothing more for now.
+var errHandled = errors.New("nothing to send")
+
+// post sends what is due until ctx is done. One message at a time goes to a channel.
+func (s *session) post(ctx context.Context) error {
+	select {
+	case <-s.shelf.loaded:
+	case <-ctx.Done():
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(sendAtOnce + 1)
+	var mu sync.Mutex
+	busy := map[string]bool{} // channels
+	g.Go(func() error {
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-s.shelf.changed:
+			case <-timer.C:
+			}
+			due, next := s.due(time.Now())
+			for _, d := range due {
+				mu.Lock()
+				taken := busy[d.channel]
+				busy[d.channel] = true
+				mu.Unlock()
+				if taken {
+					continue
+				}
+				free := func() {
+					mu.Lock()
+					delete(busy, d.channel)
+					mu.Unlock()
+					s.shelf.wake()
+				}
+				if !g.TryGo(func() error {
+					defer free()
+					return s.deliver(ctx, d)
+				}) {
+					mu.Lock()
+					delete(busy, d.channel) // whoever ends wakes this loop
+					mu.Unlock()
+				}
+			}
+			timer.Reset(next)
+		}
+	})
+	return g.Wait()
+}
+
+// dueDelivery names a delivery that is to be sent now.
+type dueDelivery struct {
+	incident, key, id, channel string
+}
+
+// due returns what is to be sent, the oldest incident first, and how long until there may
+// be more.
+func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
+	next = time.Minute
+	s.shelf.mu.Lock()
+	defer s.shelf.mu.Unlock()
+	for key, inc := range s.shelf.incidents {
+		for _, d := range inc.Deliveries {
+			switch left := d.NextAt.Sub(now); {
+			case d.State != Waiting:
+			case left <= 0, d.Claim != 0 && d.Claim != s.held.Epoch: // whoever claimed it is gone
+				list = append(list, dueDelivery{inc.ID, key, d.ID, d.Channel})
+			default:
+				next = min(next, left)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b dueDelivery) int { return strings.Compare(a.incident, b.incident) })
+	return list, next
+}
+
+// deliver claims a delivery, sends it, and records what became of it.
+func (s *session) deliver(ctx context.Context, due dueDelivery) error {
+	m, channel, err := s.claim(ctx, due)
+	if errors.Is(err, errHandled) {
+		return nil
+	}
+	if err != nil {
+		return ignoreAway(err)
+	}
+	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, errors.New("the other side did not answer in time"))
+	begun := time.Now()
+	failure := s.out.send(sending, channel, m)
+	cancel()
+	if ctx.Err() != nil && failure != nil {
+		return nil //nolint:nilerr // the attempt was cut off; the claim tells the next alerter
+	}
+	s.metrics.send.Observe(time.Since(begun).Seconds())
+	result := resultSent
+	if failure != nil {
+		result = resultFailed
+		s.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failure)
+	}
+	s.metrics.deliveries.WithLabelValues(string(channel.Doc.Kind), result).Inc()
+	return s.record(ctx, due, failure)
+}
+
+// claim says that the delivery is being sent, and returns what is to be sent. The error is
+// errHandled when it is not to be sent now.
+func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[Channel], err error) {
+	now := stamp(time.Now())
+	channel = s.shelf.channel(due.channel)
+	err = s.update(ctx, due.key, func(inc *Incident) *Incident {
+		m = nil
+		if inc == nil {
+			return nil
+		}
+		d := inc.Delivery(due.id)
+		if d == nil || d.State != Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == s.held.Epoch) {
+			return nil
+		}
+		switch until, why := s.heldBack(inc, d, channel, now); {
+		case channel == nil:
+			d.drop("there is no such channel any more")
+		case channel.Doc.Disabled && d.Kind != Test:
+			d.drop("the channel is disabled")
+		case !until.IsZero():
+			d.NextAt, d.Reason, d.Claim = until, why, 0
+		default:
+			d.Attempts++
+			d.Claim, d.Node, d.NextAt, d.Reason = s.held.Epoch, s.cfg.Node, now.Add(3*sendTimeout), ""
+			m = s.out.message(inc, d)
+		}
+		return inc
+	})
+	if err == nil && m == nil {
+		err = errHandled
+	}
+	return m, channel, err
+}
+
+// heldBack returns until when a delivery has to wait, and why; zero when it has not.
+// Silences are looked at again when they change: one may end early.
+func (s *session) heldBack(inc *Incident, d *Delivery, channel *Entry[Channel], now time.Time) (time.Time, string) {
+	if d.Kind == Test || d.Kind == Recovery {
+		return time.Time{}, "" // who asks for a test waits for it, and who was woken may sleep again
+	}
+	if until, why := s.shelf.silenced(inc, now); !until.IsZero() {
+		return minTime(until, now.Add(time.Minute)), why + " until " + until.Format(time.RFC3339)
+	}
+	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == Critical {
+		return time.Time{}, ""
+	}
+	until := channel.Doc.Quiet.until(now)
+	return until, "quiet hours"
+}
+
+// record says what became of an attempt.
+func (s *session) record(ctx context.Context, due dueDelivery, failure error) error {
+	// What was sent must be known as such even if this process is to stop.
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("the bus does not answer"))
+	defer cancel()
+	now := stamp(time.Now())
+	err := s.update(ctx, due.key, func(inc *Incident) *Incident {
+		if inc == nil {
+			return nil
+		}
+		d := inc.Delivery(due.id)
+		if d == nil || d.Claim != s.held.Epoch {
+			return nil
+		}
+		d.Claim = 0
+		switch {
+		case failure == nil:
+			d.State, d.SentAt, d.NextAt, d.Reason = Sent, now, time.Time{}, ""
+		case d.Kind == Test, now.Sub(d.MadeAt) > tryFor:
+			d.State, d.NextAt, d.Reason = Failed, time.Time{}, failure.Error()
+		case inc.State == Resolved && d.Kind != Recovery:
+			d.drop("it was over before it could be sent; " + failure.Error())
+		default:
+			d.NextAt, d.Reason = now.Add(repeatAfter(d.Attempts)), failure.Error()
+		}
+		return inc
+	})
+	if err != nil && !errors.Is(err, job.ErrUnavailable) {
+		return fmt.Errorf("record delivery: %w", err)
+	}
+	return nil // when the bus is away, the claim runs out, and it is sent again under the same key
+}
+
+// repeatAfter returns how long to wait after so many attempts.
+func repeatAfter(attempts int) time.Duration {
+	d := firstRepeat
+	for range attempts - 1 {
+		if d = 3 * d; d >= lastRepeat {
+			return lastRepeat
+		}
+	}
+	return d
+}

@@ -1,0 +1,171 @@
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+)
+
+// shelf has the bucket ALERT in memory. It is safe for concurrent use; what it gives out
+// must not be changed.
+type shelf struct {
+	loaded  chan struct{}
+	changed chan struct{} // has an entry when something has changed since it was taken out
+
+	mu        sync.Mutex
+	rules     map[string]*Rule
+	channels  map[string]*Entry[Channel]
+	silences  map[string]*Silence
+	incidents map[string]*Incident // by key
+	tallies   map[string]*tally
+	revisions map[string]uint64 // by key: what comes late must not undo what is known
+}
+
+func newShelf() *shelf {
+	return &shelf{
+		loaded: make(chan struct{}), changed: make(chan struct{}, 1),
+		rules: map[string]*Rule{}, channels: map[string]*Entry[Channel]{}, silences: map[string]*Silence{},
+		incidents: map[string]*Incident{}, tallies: map[string]*tally{}, revisions: map[string]uint64{},
+	}
+}
+
+// follow keeps the shelf up to date until ctx is done.
+func (s *shelf) follow(ctx context.Context, conn *bus.Conn) error {
+	w, err := conn.WatchAlerts(ctx, ">")
+	if err != nil {
+		return fmt.Errorf("follow alerts: %w", err)
+	}
+	defer func() { _ = w.Stop() }()
+	loaded := false
+	for e := range w.Updates() {
+		switch {
+		case e != nil:
+			s.take(e)
+			s.wake()
+		case !loaded:
+			loaded = true
+			close(s.loaded)
+		}
+	}
+	return nil
+}
+
+func (s *shelf) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// take takes in an entry. What cannot be read counts as gone.
+func (s *shelf) take(e jetstream.KeyValueEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := e.Key()
+	if s.revisions[key] >= e.Revision() {
+		return
+	}
+	s.revisions[key] = e.Revision()
+	gone := e.Operation() != jetstream.KeyValuePut
+	read := func(into any) bool { return !gone && json.Unmarshal(e.Value(), into) == nil }
+	kind, name, _ := strings.Cut(key, ".")
+	switch kind + "." {
+	case keyRule:
+		entry := &Entry[Rule]{}
+		there := read(entry)
+		entry.Doc.since = entry.CreatedAt
+		set(s.rules, name, &entry.Doc, there)
+	case keyChannel:
+		entry := &Entry[Channel]{}
+		set(s.channels, name, entry, read(entry))
+	case keySilence:
+		silence := &Silence{}
+		set(s.silences, name, silence, read(silence))
+	case keyIncident, keyPast:
+		inc := &Incident{}
+		set(s.incidents, key, inc, read(inc))
+	case keyTally:
+		t := &tally{}
+		set(s.tallies, key, t, read(t))
+	}
+}
+
+func set[T any](m map[string]*T, key string, value *T, there bool) {
+	if there {
+		m[key] = value
+	} else {
+		delete(m, key)
+	}
+}
+
+// put takes in an incident that this process has written.
+func (s *shelf) put(key string, inc *Incident, revision uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.revisions[key] < revision {
+		s.revisions[key], s.incidents[key] = revision, inc
+	}
+}
+
+// active returns the rules that are not disabled, by name.
+func (s *shelf) active() []*Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*Rule
+	for _, name := range sortedKeys(s.rules) {
+		if r := s.rules[name]; !r.Disabled {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (s *shelf) channel(name string) *Entry[Channel] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.channels[name]
+}
+
+// incident returns the incident at a key, or nil.
+func (s *shelf) incident(key string) *Incident {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.incidents[key]
+}
+
+// find returns the keys of the incidents that fit, in order.
+func (s *shelf) find(fits func(*Incident) bool) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var keys []string
+	for key, inc := range s.incidents {
+		if fits(inc) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// silenced returns until when an incident is silenced, and why; zero when it is not.
+func (s *shelf) silenced(inc *Incident, now time.Time) (until time.Time, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range sortedKeys(s.silences) {
+		if q := s.silences[id]; q.Until.After(now) && q.Until.After(until) && q.fits(inc) {
+			until, why = q.Until, "silenced by "+q.By
+		}
+	}
+	return until, why
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,394 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// How often the alerter looks: for notices, for what does not come as a message, and for
+// what is too old to keep. storeEvery is how often it stores how far it has come.
+const (
+	noticesEvery = 2 * time.Second
+	lookEvery    = 6 * time.Second
+	storeEvery   = 2 * time.Second
+	tidyEvery    = time.Hour
+)
+
+// watch reads the streams and judges what they say, until ctx is done.
+func (s *session) watch(ctx context.Context) error {
+	select {
+	case <-s.shelf.loaded:
+	case <-ctx.Done():
+		return nil
+	}
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	labels := newJobs()
+	g, ctx := errgroup.WithContext(ctx)
+	events := make(chan *bus.Stored, 512)
+	position, looked := s.place.Events, s.place.Looked
+	g.Go(func() error { return s.readEvents(ctx, position, looked, events) })
+	g.Go(func() error { return labels.follow(ctx, s.conn, s.shelf) })
+	g.Go(func() error { return s.watchLoop(ctx, events, labels) })
+	return g.Wait()
+}
+
+// recall takes in what the last session has stored.
+func (s *session) recall(ctx context.Context) error {
+	place, revision, err := read[position](ctx, s.conn, keyPosition)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	if err == nil {
+		s.place, s.placed = *place, revision
+	}
+	if s.place.Looked.IsZero() {
+		s.place.Looked = time.Now()
+	}
+	s.lastSeen = s.place.Looked
+	s.shelf.mu.Lock()
+	defer s.shelf.mu.Unlock()
+	for key, t := range s.shelf.tallies {
+		kept := *t
+		s.tallies[key] = &kept
+	}
+	return nil
+}
+
+// readEvents hands on what comes on EVT after the position; and before it, for as long as
+// a run may take to begin, so that it is known which have. While there is no rule, nothing
+// is read.
+func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *bus.Stored) error {
+	rules := s.shelf.active()
+	for ; len(rules) == 0; rules = s.shelf.active() {
+		if !wait(ctx, noticesEvery) {
+			return nil
+		}
+	}
+	since, longest := rules[0].since, time.Duration(0)
+	for _, r := range rules {
+		since, longest = minTime(since, r.since), max(longest, r.When.StartsWithin.Std())
+	}
+	from, err := s.conn.SeqAt(ctx, bus.StreamEvt, since)
+	if err != nil {
+		return err
+	}
+	from = max(from, position+1)
+	if longest > 0 {
+		seq, err := s.conn.SeqAt(ctx, bus.StreamEvt, minTime(looked, time.Now()).Add(-longest))
+		if err != nil {
+			return err
+		}
+		from = min(from, seq)
+	}
+	return s.conn.Follow(ctx, bus.StreamEvt, "evt.*.*", from, func(m *bus.Stored) {
+		select {
+		case to <- m:
+		case <-ctx.Done():
+		}
+	})
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, jobs *jobs) error {
+	chores := []struct {
+		every time.Duration
+		do    func(context.Context, *jobsView) error
+		due   time.Time
+	}{{every: noticesEvery, do: s.readNotices}, {every: lookEvery, do: s.look}, {every: storeEvery, do: s.store}, {every: tidyEvery, do: s.tidy}}
+	tick := time.NewTicker(noticesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			// What is not stored is read again by the next one.
+			return nil
+		case m := <-events:
+			if err := s.takeEvent(ctx, m, jobs.view()); err != nil {
+				return err
+			}
+		case now := <-tick.C:
+			for i := range chores {
+				c := &chores[i]
+				if now.Before(c.due) {
+					continue
+				}
+				c.due = now.Add(c.every - noticesEvery/2) // ticks come a little early or late
+				if err := c.do(ctx, jobs.view()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// takeEvent judges an event.
+func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) error {
+	old := m.Seq <= s.place.Events
+	rules := s.shelf.active()
+	if len(rules) > 0 {
+		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, s.conn.Cluster().Shards)
+		if err == nil { // else it is forged or damaged, and ingest tells of it
+			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
+			s.noteBegun(e)
+			if o := fromEvent(e, m.Seq); o != nil && !old {
+				if err := s.take(ctx, rules, o, jobs); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if !old {
+		s.place.Events, s.moved = m.Seq, true
+	}
+	return nil
+}
+
+// noteBegun remembers which runs have begun, as long as somebody may ask.
+func (s *session) noteBegun(e *bus.Event) {
+	switch e.Kind {
+	case bus.EventStarted:
+		s.begun[e.RunID] = e.At
+	case bus.EventFinished:
+		if e.Total == 0 && !e.Retry {
+			delete(s.begun, e.RunID)
+		}
+	case bus.EventProgress, bus.EventHeld:
+	}
+}
+
+// readNotices judges the notices that are there, and removes them.
+func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
+	var found []*bus.Stored
+	err := s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectNotices, func(m *bus.Stored) bool {
+		found = append(found, m)
+		return len(found) < 1000
+	})
+	if err != nil {
+		return ignoreAway(err)
+	}
+	rules := s.shelf.active()
+	for _, m := range found {
+		record, err := bus.DecodeRecord(m.Header, m.Data)
+		if err == nil {
+			s.metrics.read.WithLabelValues(string(fromNotices)).Inc()
+			var list []outcome
+			if list, err = fromNotice(record, m.Seq); err == nil {
+				for i := range list {
+					if err := s.take(ctx, rules, &list[i], jobs); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if err != nil {
+			s.log.WarnContext(ctx, "notice passed over", "sequence", m.Seq, "error", err)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	// What the notices have changed of tallies is stored before they are gone.
+	if err := s.storeTallies(ctx); err != nil {
+		return err
+	}
+	for _, m := range found {
+		if err := s.conn.Remove(ctx, bus.StreamTrig, m.Seq); err != nil {
+			return ignoreAway(err)
+		}
+	}
+	return nil
+}
+
+// take has the rules judge an outcome.
+func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *jobsView) error {
+	for _, r := range rules {
+		if r.When.NoExecutor > 0 || r.When.StreamFull > 0 || o.At.Before(r.since) || !r.Match.selects(o.Job, jobs.labelsOf) {
+			continue
+		}
+		v, summary := judge(r, o, s.tallyOf(r, o.Job))
+		subject, group := subjectOf(r, o.Job)
+		var err error
+		switch v {
+		case wrong:
+			err = s.found(ctx, &finding{
+				rule: r, subject: subject, group: group, summary: summary, at: stamp(o.At), source: o.source, seq: o.seq, job: o.affected(),
+			})
+		case good:
+			err = s.cured(ctx, r, subject, o)
+		case neutral:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tallyOf returns what a rule remembers of a job, nil when it needs to remember nothing.
+func (s *session) tallyOf(r *Rule, name job.Name) *tally {
+	if r.When.InARow <= 1 && r.When.Slower == 0 {
+		return nil
+	}
+	key := keyTally + r.Alert + "." + name.Group() + "." + name.Short()
+	t := s.tallies[key]
+	if t == nil {
+		t = &tally{Rule: r.Alert, Job: name}
+		s.tallies[key] = t
+	}
+	if t.Seen == nil {
+		t.Seen = map[source]uint64{}
+	}
+	return t
+}
+
+// subjectOf returns what a rule's incident about a job is about, and whose it is.
+func subjectOf(r *Rule, name job.Name) (subject, group string) {
+	switch r.GroupBy {
+	case ByGroup:
+		return "group " + name.Group(), name.Group()
+	case ByRule:
+		return "alert " + r.Alert, ""
+	case ByJob:
+	}
+	return "job " + string(name), name.Group()
+}
+
+// found opens an incident, or adds to the one that is open.
+func (s *session) found(ctx context.Context, f *finding) error {
+	return s.update(ctx, keyIncident+hashOf(f.rule.Alert, f.subject), func(inc *Incident) *Incident {
+		if inc != nil && f.seq != 0 && inc.Seen[f.source] >= f.seq {
+			return nil // it was read twice
+		}
+		if inc != nil && inc.State == Open {
+			if !inc.take(f) {
+				return nil
+			}
+			return inc
+		}
+		s.log.InfoContext(ctx, "incident opened", "alert", f.rule.Alert, "subject", f.subject)
+		s.metrics.opened.WithLabelValues(string(f.rule.Severity)).Inc()
+		next := open(f)
+		if inc != nil { // what it has seen of the other source holds on
+			for from, seq := range inc.Seen {
+				if next.Seen[from] < seq {
+					next.see(from, seq)
+				}
+			}
+		}
+		return next
+	})
+}
+
+// cured takes in an outcome after which a job is well again, if an incident says that it
+// is not.
+func (s *session) cured(ctx context.Context, r *Rule, subject string, o *outcome) error {
+	key := keyIncident + hashOf(r.Alert, subject)
+	late := r.When.StartsWithin > 0 || r.When.EndsWithin > 0
+	if inc := s.shelf.incident(key); inc == nil || !inc.cures(o, late) {
+		return nil
+	}
+	return s.update(ctx, key, func(inc *Incident) *Incident {
+		if inc == nil || !inc.cures(o, late) {
+			return nil
+		}
+		inc.good(o)
+		return inc
+	})
+}
+
+// store writes down how far the session has come.
+func (s *session) store(ctx context.Context, _ *jobsView) error {
+	if !s.moved {
+		return nil
+	}
+	if err := s.storeTallies(ctx); err != nil {
+		return err
+	}
+	if err := s.valid(); err != nil {
+		return err
+	}
+	var err error
+	if s.placed, err = write(ctx, s.conn, keyPosition, s.place, s.placed); err != nil {
+		return fmt.Errorf("store position: %w", err)
+	}
+	s.moved = false
+	return nil
+}
+
+func (s *session) storeTallies(ctx context.Context) error {
+	for key, t := range s.tallies {
+		if !t.dirty {
+			continue
+		}
+		if err := s.valid(); err != nil {
+			return err
+		}
+		kv, err := bucket(ctx, s.conn)
+		if err == nil {
+			_, err = putJSON(ctx, kv, key, t)
+		}
+		if err != nil {
+			return fmt.Errorf("store tally: %w", bus.Unavailable(err))
+		}
+		t.dirty = false
+	}
+	return nil
+}
+
+// Incidents are kept for so long after they ended.
+const keepIncidents = 30 * 24 * time.Hour
+
+// tidy removes what nobody will ask for any more.
+func (s *session) tidy(ctx context.Context, _ *jobsView) error {
+	now := time.Now()
+	for _, key := range s.shelf.find(func(inc *Incident) bool { return inc.State == Resolved && now.Sub(inc.ResolvedAt) > keepIncidents }) {
+		if err := remove(ctx, s.conn, key, 0); err != nil {
+			return ignoreAway(err)
+		}
+	}
+	s.shelf.mu.Lock()
+	var gone []string
+	for id, q := range s.shelf.silences {
+		if now.After(q.Until) {
+			gone = append(gone, keySilence+id)
+		}
+	}
+	for key, t := range s.tallies {
+		if s.shelf.rules[t.Rule] == nil {
+			gone = append(gone, key)
+			delete(s.tallies, key)
+		}
+	}
+	s.shelf.mu.Unlock()
+	for _, key := range gone {
+		if err := remove(ctx, s.conn, key, 0); err != nil {
+			return ignoreAway(err)
+		}
+	}
+	return nil
+}
+
+// ignoreAway returns nil when the bus does not answer: what could not be done now is done
+// the next time.
+func ignoreAway(err error) error {
+	if errors.Is(err, job.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newAlertCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "alert",
+		Short: "What went wrong, who was told, and whom to tell",
+		Long: "Alerts. A rule says what is worth a message, a channel is a way to people; both are documents, saved with\n" +
+			"\"carillon apply\". What a rule has found is an incident, until it is over.",
+		Example: "  carillon alert list\n" +
+			"  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'on it'\n" +
+			"  printf 'channel: ops\\nkind: slack\\n' | carillon apply -f -\n" +
+			"  carillon alert secret ops url < webhook-url.txt\n" +
+			"  carillon alert test ops\n" +
+			"  printf 'alert: nightly\\nmatch: {groups: [billing]}\\nchannels: [ops]\\n' | carillon apply -f -\n" +
+			"  carillon alert silence --group billing --for 2h --reason 'we move the database'",
+	}
+	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
+		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(),
+		newAlertSilenceCommand(), newAlertSilencesCommand(), newAlertUnsilenceCommand())
+	return cmd
+}
+
+func newAlertListCommand() *cobra.Command {
+	var state, rule, group, name string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show incidents, the newest first", Args: cobra.NoArgs,
+		Example: "  carillon alert list\n  carillon alert list --state all --group billing\n  carillon alert list -o json | jq '.items[].summary'",
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVar(&state, "state", "open", "open, resolved or all")
+	f.StringVar(&rule, "rule", "", "only those of this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
+	f.StringVar(&name, "job", "", "only those about this `job`")
+	f.IntVar(&limit, "limit", 50, "the most incidents to show, up to 1000")
+	complete(cmd, "state", "open", "resolved", "all")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if state == "all" {
+			state = ""
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := client.Read[client.IncidentPage](api.ListIncidents(cmd.Context(), &client.ListIncidentsParams{
+			State: client.Optional(state), Alert: client.Optional(rule), Group: client.Optional(group), Job: client.Optional(name), Limit: &limit,
+		}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawIncidents(t, page.Items, time.Now()) })
+	}
+	return cmd
+}
+
+func drawIncidents(t *table, list []client.Incident, now time.Time) {
+	if len(list) == 0 {
+		t.line("no incidents")
+		return
+	}
+	t.row("INCIDENT", "STATE", "SEVERITY", "RULE", "SINCE", "FOR", "TIMES", "SUMMARY")
+	for _, inc := range list {
+		state, until := string(inc.State), now
+		if inc.AcknowledgedBy != "" && inc.ResolvedAt.IsZero() {
+			state = "acknowledged"
+		}
+		if !inc.ResolvedAt.IsZero() {
+			until = inc.ResolvedAt
+		}
+		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), cell(inc.Summary, noteWidth))
+	}
+}
+
+func newAlertShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show INCIDENT", Short: "Show an incident, with every message that was sent", Args: cobra.ExactArgs(1),
+		Example: "  carillon alert show 1k7sk3t00abcdefgh",
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		inc, err := client.Read[client.Incident](api.GetIncident(cmd.Context(), args[0]))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), inc, func(t *table) { drawIncident(t, &inc) })
+	}
+	return cmd
+}
+
+func drawIncident(t *table, inc *client.Incident) {
+	t.row("incident", inc.ID)
+	t.row("summary", cell(inc.Summary, 200))
+	t.row("rule", orDash(inc.Rule))
+	t.row("about", cell(inc.Subject, 200))
+	t.row("severity", string(inc.Severity))
+	t.row("state", string(inc.State))
+	t.row("since", instant(inc.OpenedAt))
+	if inc.AcknowledgedBy != "" {
+		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+cell(inc.AcknowledgedBy, 60))
+	}
+	if !inc.ResolvedAt.IsZero() {
+		t.row("resolved", instant(inc.ResolvedAt)+", "+cell(inc.Resolution, 100))
+	}
+	if inc.Note != "" {
+		t.row("note", cell(inc.Note, 200))
+	}
+	t.row("times", strconv.Itoa(inc.Count))
+	if len(inc.Jobs) > 0 {
+		t.line("")
+		t.row("JOB", "STATUS", "AT", "TIMES", "RUN", "MESSAGE")
+		for _, a := range inc.Jobs {
+			status := string(a.Status)
+			if a.Over {
+				status = "well again"
+			}
+			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), cell(a.Message, noteWidth))
+		}
+		if inc.More > 0 {
+			t.line(fmt.Sprintf("and %d more", inc.More))
+		}
+	}
+	if len(inc.Deliveries) > 0 {
+		t.line("")
+		t.row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
+		for _, d := range inc.Deliveries {
+			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), cell(d.Reason, noteWidth))
+		}
+	}
+}
+
+// deliveredAt returns when a delivery was sent, or is to be.
+func deliveredAt(d *client.Delivery) time.Time {
+	if !d.SentAt.IsZero() {
+		return d.SentAt
+	}
+	return d.NextAt
+}
+
+func newAlertAcknowledgeCommand() *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Say that you look after incidents; nobody is reminded of them any more", Args: cobra.MinimumNArgs(1),
+		Example: "  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'disk is being cleared'",
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&note, "note", "", "what others should know")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return r.eachIncident(cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+			return client.Read[client.Incident](api.AcknowledgeIncident(ctx, id, nil, client.IncidentNote{Note: note}))
+		})
+	}
+	return cmd
+}
+
+func newAlertResolveCommand() *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "resolve INCIDENT...", Short: "Say that incidents are over; the next bad run opens another", Args: cobra.MinimumNArgs(1),
+		Example: "  carillon alert resolve 1k7sk3t00abcdefgh --note 'the job is gone'",
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return r.eachIncident(cmd, args, "resolved", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+			return client.Read[client.Incident](api.ResolveIncident(ctx, id, nil, client.IncidentNote{Note: note}))
+		})
+	}
+	return cmd
+}
+
+// eachIncident does something with each incident, and shows those with which that worked.
+func (r *remote) eachIncident(cmd *cobra.Command, ids []string, done string, do func(context.Context, *client.API, string) (client.Incident, error)) error {
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	list := []client.Incident{}
+	err = eachOf(ids, func(id string) error {
+		inc, err := do(cmd.Context(), api, id)
+		if err == nil {
+			list = append(list, inc)
+		}
+		return err
+	})
+	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+		for _, inc := range list {
+			t.line("incident " + inc.ID + " is " + done + ": " + cell(inc.Summary, noteWidth))
+		}
+	}), err)
+}
+
+func newAlertDeliveriesCommand() *cobra.Command {
+	var channel, state string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "deliveries", Short: "Show every message to a channel, and what became of it", Args: cobra.NoArgs,
+		Example: "  carillon alert deliveries\n  carillon alert deliveries --channel ops --state failed",
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVar(&channel, "channel", "", "only those to this `channel`")
+	f.StringVar(&state, "state", "", "only those that are waiting, sent, failed or dropped")
+	f.IntVar(&limit, "limit", 50, "the most to show, up to 1000")
+	complete(cmd, "state", "waiting", "sent", "failed", "dropped")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.DeliveryList](api.ListDeliveries(cmd.Context(), &client.ListDeliveriesParams{
+			Channel: client.Optional(channel), State: client.Optional(state), Limit: &limit,
+		}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+			if len(list.Items) == 0 {
+				t.line("no deliveries")
+				return
+			}
+			t.row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
+			for _, item := range list.Items {
+				d := &item.Delivery
+				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), cell(item.Summary, 40), cell(d.Reason, noteWidth))
+			}
+		})
+	}
+	return cmd
+}
+
+func newAlertTestCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "test CHANNEL...", Short: "Send a message to channels, and say what came of it", Args: cobra.MinimumNArgs(1),
+		Example: "  carillon alert test ops",
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args, func(channel string) error {
+			inc, err := client.Read[client.Incident](api.TestChannel(cmd.Context(), channel))
+			if err != nil {
+				return err
+			}
+			if len(inc.Deliveries) != 1 || inc.Deliveries[0].State != "sent" {
+				reason := "no server has sent it yet; is there one with the role alert?"
+				if len(inc.Deliveries) == 1 && inc.Deliveries[0].Reason != "" {
+					reason = inc.Deliveries[0].Reason
+				}
+				return &exit{exitError, fmt.Errorf("channel %s: %s", channel, reason)}
+			}
+			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) { t.line("channel " + channel + " took the message") })
+		})
+	}
+	return cmd
+}
+
+func newAlertSilenceCommand() *cobra.Command {
+	var rule, group, name, lasts, reason string
+	cmd := &cobra.Command{
+		Use: "silence", Short: "Hold messages back for a while", Args: cobra.NoArgs,
+		Long: "Hold back the messages of incidents for a while: of a rule, an executor group or a job, or all. What is still open\n" +
+			"when the silence ends is sent then.",
+		Example: "  carillon alert silence --group billing --for 2h --reason 'we move the database'\n  carillon alert silence --for 15m",
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVar(&rule, "rule", "", "only those of this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
+	f.StringVar(&name, "job", "", "only those about this `job`")
+	f.StringVar(&lasts, "for", "", "how long, such as 2h or 1d; at most 90d")
+	f.StringVar(&reason, "reason", "", "why")
+	if err := cmd.MarkFlagRequired("for"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		d, err := job.ParseDuration(lasts)
+		if err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		s, err := client.Read[client.Silence](api.AddSilence(cmd.Context(), nil, client.SilenceRequest{
+			Alert: rule, ExecutorGroup: group, Job: name, Lasts: job.Duration(d), Reason: reason,
+		}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), s, func(t *table) { t.line("silence " + s.ID + " lasts until " + instant(s.Until)) })
+	}
+	return cmd
+}
+
+func newAlertSilencesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "silences", Short: "Show what holds messages back", Args: cobra.NoArgs, Example: "  carillon alert silences"}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.SilenceList](api.ListSilences(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+			if len(list.Items) == 0 {
+				t.line("no silences")
+				return
+			}
+			t.row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
+			for _, s := range list.Items {
+				t.row(s.ID, instant(s.Until), cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), cell(s.Reason, noteWidth))
+			}
+		})
+	}
+	return cmd
+}
+
+func newAlertUnsilenceCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "unsilence SILENCE...", Short: "End silences", Args: cobra.MinimumNArgs(1), Example: "  carillon alert unsilence 1k7sk3t00abcdefgh"}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args, func(id string) error {
+			if _, err := client.Read[client.None](api.EndSilence(cmd.Context(), id, nil)); err != nil {
+				return err
+			}
+			cmd.Println("silence " + id + " is over")
+			return nil
+		})
+	}
+	return cmd
+}
+
+// shownList writes names in one cell.
+func shownList(names []string) string { return cell(strings.Join(names, ", "), noteWidth) }

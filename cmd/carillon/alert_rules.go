@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newAlertRulesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "rules", Short: "Show what is worth a message, and to whom", Args: cobra.NoArgs, Example: "  carillon alert rules\n  carillon alert rules -o yaml"}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.AlertList](api.ListAlerts(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+			if len(list.Items) == 0 {
+				t.line("no rules")
+				return
+			}
+			t.row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
+			for i := range list.Items {
+				d := &list.Items[i].Definition
+				name := d.Alert
+				if d.Disabled {
+					name += " (disabled)"
+				}
+				t.row(name, string(d.Severity), shownCondition(d), shownMatch(d), shownList(d.Channels))
+			}
+		})
+	}
+	return cmd
+}
+
+// shownCondition tells what a rule waits for in a few words.
+func shownCondition(r *client.Alert) string {
+	switch w := &r.When; {
+	case w.StartsWithin > 0:
+		return "not begun within " + w.StartsWithin.String()
+	case w.EndsWithin > 0:
+		return "not ended within " + w.EndsWithin.String()
+	case w.Slower > 0:
+		return fmt.Sprintf("slower than %g times p95", w.Slower)
+	case w.NoExecutor > 0:
+		return "no executor for " + w.NoExecutor.String()
+	case w.StreamFull > 0:
+		return fmt.Sprintf("a stream is %d %% full", w.StreamFull)
+	default:
+		ends := make([]string, 0, len(w.Ends))
+		for _, s := range w.Ends {
+			ends = append(ends, string(s))
+		}
+		text := strings.Join(ends, ", ")
+		if w.InARow > 1 {
+			text += fmt.Sprintf(", %d in a row", w.InARow)
+		}
+		return text
+	}
+}
+
+func shownMatch(r *client.Alert) string {
+	var parts []string
+	if len(r.Match.Groups) > 0 {
+		parts = append(parts, "groups "+strings.Join(r.Match.Groups, ", "))
+	}
+	for _, name := range r.Match.Jobs {
+		parts = append(parts, string(name))
+	}
+	if len(r.Match.Labels) > 0 {
+		parts = append(parts, r.Match.Labels.String())
+	}
+	if parts == nil {
+		return "all"
+	}
+	return cell(strings.Join(parts, "; "), noteWidth)
+}
+
+func newAlertChannelsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "channels", Short: "Show the ways to people, without their secrets", Args: cobra.NoArgs, Example: "  carillon alert channels"}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		list, err := client.Read[client.ChannelList](api.ListChannels(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+			if len(list.Items) == 0 {
+				t.line("no channels")
+				return
+			}
+			t.row("CHANNEL", "KIND", "TO", "SECRETS", "MISSING")
+			for i := range list.Items {
+				item := &list.Items[i]
+				to := item.Definition.URL
+				if e := item.Definition.Email; e != nil {
+					to = strings.Join(e.To, ", ")
+				}
+				name := item.Definition.Channel
+				if item.Definition.Disabled {
+					name += " (disabled)"
+				}
+				t.row(name, string(item.Definition.Kind), cell(to, noteWidth), shownList(item.Secrets), shownList(item.Missing))
+			}
+		})
+	}
+	return cmd
+}
+
+func newAlertDeleteCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete rule|channel NAME...", Short: "Delete rules or channels", Args: cobra.MinimumNArgs(2),
+		Example: "  carillon alert delete rule nightly\n  carillon alert delete channel ops",
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if args[0] != "rule" && args[0] != "channel" {
+			return usage(fmt.Errorf("%q must be rule or channel", args[0]))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args[1:], func(name string) error {
+			if err := job.CheckSlug(args[0], name); err != nil {
+				return usage(err)
+			}
+			var err error
+			if args[0] == "rule" {
+				_, err = client.Read[client.None](api.DeleteAlert(cmd.Context(), name, nil))
+			} else {
+				_, err = client.Read[client.None](api.DeleteChannel(cmd.Context(), name, nil))
+			}
+			if err == nil {
+				cmd.Printf("%s %s is deleted\n", args[0], name)
+			}
+			return err
+		})
+	}
+	return cmd
+}
+
+func newAlertSecretCommand() *cobra.Command {
+	var file string
+	var remove bool
+	cmd := &cobra.Command{
+		Use: "secret CHANNEL NAME", Short: "Set a secret of a channel, read from standard input", Args: cobra.ExactArgs(2),
+		Long: "Set a secret of a channel, read from a file or standard input, so that it is in no history of a shell. Chats need url,\n" +
+			"the address that they gave out; dingtalk, feishu and webhook take secret besides, with which requests are signed;\n" +
+			"email takes password, and pagerduty needs routing_key. Nobody can read it back.",
+		Example: "  carillon alert secret ops url < webhook-url.txt\n  pass show mail | carillon alert secret mail password\n  carillon alert secret ops secret --delete",
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVar(&file, "from-file", "-", "the `file` with the value; - is standard input")
+	cmd.Flags().BoolVar(&remove, "delete", false, "remove the secret")
+	cmd.MarkFlagsMutuallyExclusive("from-file", "delete")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := errors.Join(job.CheckSlug("channel", args[0]), job.CheckSecretName("name", args[1])); err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if remove {
+			if _, err := client.Read[client.None](api.DeleteChannelSecret(cmd.Context(), args[0], args[1], nil)); err != nil {
+				return err
+			}
+			cmd.Printf("secret %s of channel %s is gone\n", args[1], args[0])
+			return nil
+		}
+		value, err := readSecret(cmd, file)
+		if err != nil {
+			return err
+		}
+		item, err := client.Read[client.ChannelItem](api.PutChannelSecret(cmd.Context(), args[0], args[1], nil, client.ChannelSecret{Value: value}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { t.line("secret " + args[1] + " of channel " + args[0] + " is set") })
+	}
+	return cmd
+}

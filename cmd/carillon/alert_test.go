@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
+	type message struct {
+		Event, Title string
+		Incident     struct{ Incident string }
+	}
+	got := make(chan message, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var m message
+		data, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = json.Unmarshal(data, &m)
+		}
+		if err != nil || !strings.HasPrefix(r.Header.Get("Carillon-Signature"), "t=") {
+			t.Errorf("got %s, signed %q: %v", data, r.Header.Get("Carillon-Signature"), err)
+		}
+		got <- m
+	}))
+	t.Cleanup(hook.Close)
+	s := newTerminal(t)
+	documents := "alert: failures\nmatch: {groups: [default]}\nchannels: [ops]\n---\nchannel: ops\nkind: webhook\nurl: " + hook.URL + "\n" +
+		"---\njob: default/broken\ntask: {shell: exit 3}\n"
+	s.want("created  alert    failures\ncreated  channel  ops\ncreated  job      default/broken\n3 created\n", documents, "apply", "-f", "-")
+	s.want("unchanged  alert    failures\nunchanged  channel  ops\nunchanged  job      default/broken\n3 unchanged\n", documents, "apply", "-f", "-")
+	s.want("changed  alert  failures\n    + repeat: \"1h\"\n1 changed\n", "alert: failures\nrepeat: 1h\nmatch: {groups: [default]}\nchannels: [ops]\n", "apply", "-f", "-")
+	s.wantError(exitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
+	s.want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
+	s.want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "alert", "channels")
+	s.want("channel ops took the message\n", "", "alert", "test", "ops")
+	if m := <-got; m.Event != "test" {
+		t.Errorf("message %+v", m)
+	}
+	s.want("no incidents\n", "", "alert", "list")
+	if code, _, errOut := s.run("", "run", "default/broken", "--wait"); code == 0 {
+		t.Errorf("the job succeeds: %s", errOut)
+	}
+	m := <-got
+	if m.Event != "opened" || m.Title != "default/broken failed" {
+		t.Errorf("message %+v", m)
+	}
+	id := m.Incident.Incident
+	s.want("incident "+id+" is acknowledged: default/broken failed\n", "", "alert", "acknowledge", id, "--note", "on it")
+	s.want("incident "+id+" is resolved: default/broken failed\n", "", "alert", "resolve", id)
+	if m := <-got; m.Event != "recovered" {
+		t.Errorf("message %+v", m)
+	}
+	s.want("rule failures is deleted\n", "", "alert", "delete", "rule", "failures")
+	s.want("channel ops is deleted\n", "", "alert", "delete", "channel", "ops")
+}

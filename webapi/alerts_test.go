@@ -1,0 +1,147 @@
+package webapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"carillon/alert"
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// incident has an alerter find a run of a group that failed, and returns the id of the
+// incident.
+func (g *guardedWorld) incident(group string) string {
+	g.Helper()
+	rule := alert.Rule{Alert: "of-" + group, Match: alert.Match{Groups: []string{group}}}
+	_, _, _, err := g.handlers().alerts.PutRule(g.Context(), rule, bus.Edit{At: time.Now().Add(-time.Minute)})
+	g.check(err)
+	a, err := alert.New(g.conn, alert.Config{})
+	g.check(err)
+	ctx, cancel := context.WithCancel(g.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	defer func() { cancel(); g.check(<-done) }()
+
+	name := job.Name(group + "/x")
+	e := bus.EventOf(&bus.Trigger{
+		RunID: job.FireRunID(name, noon.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(shards), Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: noon, CommittedAt: noon,
+	}, bus.EventFinished, time.Now())
+	e.Status, e.Message = job.StatusFailed, "it said no"
+	m, err := e.Msg()
+	g.check(err)
+	w, err := g.conn.WatchAlerts(ctx, "incident.>")
+	g.check(err)
+	defer func() { g.check(w.Stop()) }()
+	_, err = g.conn.JS.PublishMsg(ctx, m)
+	g.check(err)
+	for range w.Updates() {
+		list, err := g.handlers().alerts.Incidents(ctx, func(inc *alert.Incident) bool { return inc.Group == group })
+		g.check(err)
+		if len(list) > 0 {
+			return list[0].ID
+		}
+	}
+	g.Fatal("no incident")
+	return ""
+}
+
+func (g *guardedWorld) handlers() *handlers { return g.server.handlers }
+
+func TestARuleIsSavedReadChangedAndDeleted(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/alerts/rules/nightly"
+	w.problem(400, "invalid", "PUT", path, `{"alert":"nightly","channels":["mail"]}`, `is not a channel; make it first`)
+	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/mail", `{"channel":"mail","kind":"webhook","url":"https://example.org"}`)
+	item, a := want[AlertItem](w, http.StatusOK, "PUT", path, `{"alert":"nightly","match":{"groups":["billing"]},"when":{"in_a_row":3},"channels":["mail"],"repeat":"4h"}`)
+	if item.Definition.When.InARow != 3 || len(item.Definition.When.Ends) != 4 || item.Definition.Severity != alert.Warning {
+		t.Errorf("saved as %+v", item)
+	}
+	tag := a.Get("ETag")
+	want[AlertItem](w, http.StatusOK, "PUT", path, `{"alert":"nightly","channels":[],"disabled":true}`, header{"If-Match", tag})
+	w.problemWith([]header{{"If-Match", tag}}, 412, "precondition_failed", "PUT", path, `{"alert":"nightly","channels":[]}`)
+	w.problem(400, "invalid", "PUT", path, `{"alert":"other","channels":[]}`, "as in the path")
+	w.problem(400, "invalid", "PUT", path, `{"alert":"nightly","when":{"stream_full":101},"channels":[]}`, "when.stream_full")
+	list, _ := want[AlertList](w, http.StatusOK, "GET", "/api/v1/alerts/rules", nil)
+	if len(list.Items) != 1 || !list.Items[0].Definition.Disabled {
+		t.Errorf("list %+v", list)
+	}
+	want[struct{}](w, http.StatusNoContent, "DELETE", path, nil)
+	w.problem(404, "not_found", "GET", path, nil)
+}
+
+func TestASecretOfAChannelIsNeverReturned(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = seal.NewMaster().Text() })
+	const path = "/api/v1/alerts/channels/chat"
+	item, _ := want[ChannelItem](w, http.StatusOK, "PUT", path, `{"channel":"chat","kind":"slack"}`)
+	if len(item.Missing) != 1 || item.Missing[0] != "url" {
+		t.Errorf("missing %v", item.Missing)
+	}
+	w.problem(400, "invalid", "PUT", path+"/secrets/url", `{"value":"ftp://x"}`, "https://")
+	w.problem(400, "invalid", "PUT", path+"/secrets/routing_key", `{"value":"x"}`, "is not one that a channel of kind slack has")
+	item, _ = want[ChannelItem](w, http.StatusOK, "PUT", path+"/secrets/url", `{"value":"https://example.org/T0/s3cret"}`)
+	if len(item.Missing) != 0 || len(item.Secrets) != 1 {
+		t.Errorf("answer %+v", item)
+	}
+	for _, read := range []string{path, "/api/v1/alerts/channels", "/api/v1/audit"} {
+		if a := w.send("GET", read, nil); a.status != http.StatusOK || strings.Contains(a.text, "s3cret") {
+			t.Errorf("%s: %d %s", read, a.status, a.text)
+		}
+	}
+	want[struct{}](w, http.StatusNoContent, "DELETE", path+"/secrets/url", nil)
+	w.problem(404, "not_found", "DELETE", path+"/secrets/url", nil)
+}
+
+func TestAServerWithoutKeyTakesNoSecretOfAChannel(t *testing.T) {
+	w := newWorld(t)
+	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/chat", `{"channel":"chat","kind":"slack"}`)
+	w.problem(409, "conflict", "PUT", "/api/v1/alerts/channels/chat/secrets/url", `{"value":"https://example.org"}`, "carillon secret keygen")
+}
+
+func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	id := g.incident("ops")
+	mine := g.incident("billing")
+	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll"})
+	page, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents", nil, bob.headers()...)
+	if len(page.Items) != 1 || page.Items[0].ID != mine || page.Items[0].Seen != nil {
+		t.Errorf("bob sees %+v", page)
+	}
+	g.problemWith(bob.headers(), 404, "not_found", "GET", "/api/v1/alerts/incidents/"+id, nil)
+	g.problemWith(bob.headers(), 404, "not_found", "POST", "/api/v1/alerts/incidents/"+id+"/acknowledge", nil)
+	inc, _ := want[Incident](g.world, http.StatusOK, "POST", "/api/v1/alerts/incidents/"+mine+"/acknowledge", `{"note":"on it"}`, bob.headers()...)
+	if inc.AcknowledgedBy != "bob" || inc.Note != "on it" {
+		t.Errorf("acknowledged %+v", inc)
+	}
+	want[Incident](g.world, http.StatusOK, "POST", "/api/v1/alerts/incidents/"+mine+"/resolve", nil, bob.headers()...)
+	g.problemWith(bob.headers(), 409, "conflict", "POST", "/api/v1/alerts/incidents/"+mine+"/resolve", nil)
+	all, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents?limit=1", nil, ann.headers()...)
+	rest, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents?cursor="+all.Next, nil, ann.headers()...)
+	if len(all.Items) != 1 || len(rest.Items) != 1 || rest.Next != "" || all.Items[0].ID == rest.Items[0].ID {
+		t.Errorf("pages %+v and %+v", all, rest)
+	}
+	entries, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit?operation=acknowledgeIncident", nil, ann.headers()...)
+	if len(entries.Items) != 1 || entries.Items[0].Object != "incident "+mine || entries.Items[0].Note != "on it" {
+		t.Errorf("audit %+v", entries.Items)
+	}
+}
+
+func TestASilenceIsMadeAndEnded(t *testing.T) {
+	w := newWorld(t)
+	s, _ := want[Silence](w, http.StatusCreated, "POST", "/api/v1/alerts/silences", `{"executor_group":"billing","for":"2h","reason":"we move"}`)
+	list, _ := want[SilenceList](w, http.StatusOK, "GET", "/api/v1/alerts/silences", nil)
+	if len(list.Items) != 1 || list.Items[0].ID != s.ID || list.Items[0].Until.Sub(list.Items[0].MadeAt) != 2*time.Hour {
+		t.Errorf("silences %+v", list)
+	}
+	w.problem(400, "invalid", "POST", "/api/v1/alerts/silences", `{"for":"200d"}`, "2160h")
+	w.problem(400, "invalid", "POST", "/api/v1/alerts/silences", `{"for":"1h","job":"x"}`, "GROUP/NAME")
+	want[struct{}](w, http.StatusNoContent, "DELETE", "/api/v1/alerts/silences/"+s.ID, nil)
+	w.problem(404, "not_found", "DELETE", "/api/v1/alerts/silences/"+s.ID, nil)
+}
