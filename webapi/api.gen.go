@@ -25,6 +25,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for CrontabLineOutcome.
+const (
+	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
+	CrontabLineOutcomeImported CrontabLineOutcome = "imported"
+	CrontabLineOutcomeSetting  CrontabLineOutcome = "setting"
+	CrontabLineOutcomeSkipped  CrontabLineOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the CrontabLineOutcome enum.
+func (e CrontabLineOutcome) Valid() bool {
+	switch e {
+	case CrontabLineOutcomeBroken:
+		return true
+	case CrontabLineOutcomeImported:
+		return true
+	case CrontabLineOutcomeSetting:
+		return true
+	case CrontabLineOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GroupState.
 const (
 	GroupStateDraining GroupState = "draining"
@@ -333,6 +357,45 @@ type CredentialRequest struct {
 	//
 	// Example: web1
 	Name string `json:"name"`
+}
+
+// CrontabLine defines model for CrontabLine.
+type CrontabLine struct {
+	// Job What was made of an imported line
+	Job *job.Job `json:"job,omitempty"`
+
+	// Line Counts from 1
+	Line int `json:"line"`
+
+	// Note Why it was skipped or is broken, or what one should know of it
+	Note string `json:"note,omitempty"`
+
+	// Outcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+	Outcome CrontabLineOutcome `json:"outcome"`
+	Text    string             `json:"text"`
+}
+
+// CrontabLineOutcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+type CrontabLineOutcome string
+
+// CrontabLines defines model for CrontabLines.
+type CrontabLines struct {
+	Items []CrontabLine `json:"items"`
+}
+
+// CrontabRequest defines model for CrontabRequest.
+type CrontabRequest struct {
+	// Group The executor group of the jobs
+	Group string `json:"group,omitempty"`
+
+	// System Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like
+	System *bool `json:"system,omitempty"`
+
+	// Text The crontab
+	Text string `json:"text"`
+
+	// Zone The time zone of lines before which no CRON_TZ stands
+	Zone string `json:"zone,omitempty"`
 }
 
 // Delivery defines model for Delivery.
@@ -1693,6 +1756,9 @@ type PutSecretJSONRequestBody = SecretRequest
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
 
+// ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
+type ReadCrontabJSONRequestBody = CrontabRequest
+
 // AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
 type AcceptInvitationJSONRequestBody = InvitationAccept
 
@@ -1857,6 +1923,9 @@ type ServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(c *fiber.Ctx, params SetHoldParams) error
+	// ReadCrontab What the lines of a crontab would be as jobs
+	// (POST /api/v1/import/crontab)
+	ReadCrontab(c *fiber.Ctx) error
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(c *fiber.Ctx) error
@@ -3931,6 +4000,24 @@ func (siw *ServerInterfaceWrapper) SetHold(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SetHold(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadCrontab operation middleware
+func (siw *ServerInterfaceWrapper) ReadCrontab(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadCrontab(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6111,6 +6198,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/preview", wrapper.PreviewSchedule)
 
+	router.Post(options.BaseURL+"/api/v1/import/crontab", wrapper.ReadCrontab)
+
 	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
 
 	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
@@ -7477,6 +7566,35 @@ type SetHolddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SetHolddefaultApplicationProblemPlusJSONResponse) VisitSetHoldResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReadCrontabRequestObject struct {
+	Body *ReadCrontabJSONRequestBody
+}
+
+type ReadCrontabResponseObject interface {
+	VisitReadCrontabResponse(ctx *fiber.Ctx) error
+}
+
+type ReadCrontab200JSONResponse CrontabLines
+
+func (response ReadCrontab200JSONResponse) VisitReadCrontabResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadCrontabdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReadCrontabdefaultApplicationProblemPlusJSONResponse) VisitReadCrontabResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -9006,6 +9124,9 @@ type StrictServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(ctx context.Context, request SetHoldRequestObject) (SetHoldResponseObject, error)
+	// ReadCrontab What the lines of a crontab would be as jobs
+	// (POST /api/v1/import/crontab)
+	ReadCrontab(ctx context.Context, request ReadCrontabRequestObject) (ReadCrontabResponseObject, error)
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(ctx context.Context, request AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error)
@@ -10445,6 +10566,45 @@ func (sh *strictHandler) SetHold(ctx *fiber.Ctx, params SetHoldParams) error {
 		return err
 	} else if validResponse, ok := response.(SetHoldResponseObject); ok {
 		if err := validResponse.VisitSetHoldResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadCrontab operation middleware
+func (sh *strictHandler) ReadCrontab(ctx *fiber.Ctx) error {
+	var request ReadCrontabRequestObject
+
+	var body ReadCrontabJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadCrontab(ctx.UserContext(), request.(ReadCrontabRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadCrontab")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadCrontabResponseObject); ok {
+		if err := validResponse.VisitReadCrontabResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -69,6 +69,13 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "executors", path: "/executors", ready: ".pips" },
     { name: "calendars", path: "/calendars", ready: ".card" },
     { name: "cluster", path: "/cluster", ready: ".shards" },
+    { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
+    { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
+    { name: "settings", path: "/settings", ready: ".settings .card" },
+    { name: "settings-users", path: "/settings/users", ready: ".settings .card" },
+    { name: "settings-tokens", path: "/settings/tokens", ready: ".settings .card" },
+    { name: "settings-about", path: "/settings/about", ready: ".settings .card" },
+    { name: "job-audit", path: `${job}/audit`, ready: "table.audit tbody tr" },
     { name: "missing", path: "/nowhere", ready: ".empty" },
   ];
 }

@@ -31,7 +31,9 @@ export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
 export type Range = (typeof ranges)[number];
 export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
 export const jobViews = ["failing", "running", "paused"] as const;
-export const jobTabs = ["runs", "schedule", "definition", "versions"] as const;
+export const jobTabs = ["runs", "schedule", "definition", "versions", "audit"] as const;
+export const settingsTabs = ["profile", "users", "tokens", "about"] as const;
+export const levels = ["debug", "info", "warn", "error"] as const;
 
 const overview = createRoute({
   getParentRoute: () => root,
@@ -112,7 +114,12 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  validateSearch: (s) => optional({ attempt: whole(s.attempt, 1, 1e6), job: one(s.job) }),
+  validateSearch: (s) =>
+    optional({
+      attempt: whole(s.attempt, 1, 1e6),
+      piece: oneOf(s.piece, ["run"] as const) ?? whole(s.piece, 0, 1e5),
+      job: one(s.job),
+    }),
   component: lazyRouteComponent(() => import("./pages/run/RunPage")),
 });
 
@@ -155,6 +162,50 @@ const calendars = createRoute({
   component: lazyRouteComponent(() => import("./pages/calendars/CalendarsPage")),
 });
 
+const logs = createRoute({
+  getParentRoute: () => root,
+  path: "/logs",
+  validateSearch: (s) =>
+    optional({
+      q: one(s.q),
+      level: manyOf(s.level, levels),
+      job: many(s.job)?.filter((j) => refOf(j).group !== ""),
+      group: one(s.group),
+      range: oneOf(s.range, ranges),
+    }),
+  component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  validateSearch: (s) =>
+    optional({
+      q: one(s.q),
+      user: one(s.user),
+      operation: one(s.operation),
+      group: one(s.group),
+      range: oneOf(s.range, ranges),
+    }),
+  component: lazyRouteComponent(() => import("./pages/audit/AuditPage")),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsPage")),
+});
+
+const settingsTab = createRoute({
+  getParentRoute: () => root,
+  path: "/settings/$tab",
+  params: {
+    parse: (p) => ({ tab: oneOf(p.tab, settingsTabs) ?? "profile" }),
+    stringify: (p) => p,
+  },
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsPage")),
+});
+
 const tree = root.addChildren([
   overview,
   signIn,
@@ -170,6 +221,10 @@ const tree = root.addChildren([
   executors,
   cluster,
   calendars,
+  logs,
+  audit,
+  settings,
+  settingsTab,
 ]);
 
 export function makeRouter(client: QueryClient) {

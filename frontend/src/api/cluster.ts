@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { every } from "@/lib/live-switch";
 import { api, base, dataOf } from "./client";
-import type { Health } from "./schema.gen";
+import type { Calendar, Health } from "./schema.gen";
 
 export const nodesQuery = queryOptions({
   queryKey: ["cluster", "nodes"],
@@ -46,3 +46,25 @@ export const calendarsQuery = queryOptions({
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/calendars", { signal })),
   staleTime: 10_000,
 });
+
+/** Saves a calendar: as it was read, one that must not exist yet, or over whatever there is. */
+export function putCalendar(calendar: Calendar, revision: number | undefined | "any") {
+  const header =
+    revision === "any"
+      ? {}
+      : revision === undefined
+        ? { "If-None-Match": "*" }
+        : { "If-Match": `"${revision}"` };
+  return dataOf(
+    api.PUT("/api/v1/calendars/{calendar}", {
+      params: { path: { calendar: calendar.calendar }, header },
+      body: calendar,
+    }),
+  );
+}
+
+export async function deleteCalendar(calendar: string, revision: number): Promise<void> {
+  await api.DELETE("/api/v1/calendars/{calendar}", {
+    params: { path: { calendar }, header: { "If-Match": `"${revision}"` } },
+  });
+}

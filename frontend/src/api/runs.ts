@@ -79,6 +79,7 @@ export async function logLines(
   attempt: number,
   where: { from: number } | { before: number } | "end",
   limit: number,
+  piece?: number,
 ): Promise<LogPage> {
   const range =
     where === "end"
@@ -89,7 +90,7 @@ export async function logLines(
   const page = await dataOf(
     api.GET("/api/v1/runs/{run_id}/logs", {
       headers: { Accept: "application/json" },
-      params: { path: { run_id: runId }, query: { attempt, limit, ...range } },
+      params: { path: { run_id: runId }, query: { attempt, limit, broadcast_index: piece, ...range } },
     }),
   );
   // The route has a form in plain text too, which was not asked for.
@@ -97,7 +98,35 @@ export async function logLines(
   return page;
 }
 
-/** Where the live tail of an attempt is. */
-export function tailUrl(runId: string, attempt: number, job: string): string {
-  return `${base}/api/v1/runs/${runId}/logs/tail?${new URLSearchParams({ attempt: String(attempt), job })}`;
+/** Where the live tail of an attempt is, or of one piece of it. */
+export function tailUrl(runId: string, attempt: number, job: string, piece?: number): string {
+  const query = new URLSearchParams({ attempt: String(attempt), job });
+  if (piece !== undefined) query.set("broadcast_index", String(piece));
+  return `${base}/api/v1/runs/${runId}/logs/tail?${query}`;
+}
+
+/** The pieces of a run that is done in several, as far as something was heard of them. */
+export function piecesQuery(runId: string, attempt: number | undefined, isAlive: boolean) {
+  return queryOptions({
+    queryKey: [...runsKey, "pieces", runId, attempt],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/runs/{run_id}/pieces", {
+          signal,
+          params: { path: { run_id: runId }, query: { attempt, limit: 1000 } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: isAlive ? every(1000) : false,
+  });
+}
+
+/** The runs that ran because this one ended. */
+export function childRuns(runId: string, isAlive: boolean) {
+  return queryOptions({
+    queryKey: [...runsKey, "children", runId],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/runs", { signal, params: { query: { parent: runId, limit: 50 } } })),
+    refetchInterval: isAlive ? every(3000) : false,
+  });
 }

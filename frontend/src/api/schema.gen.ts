@@ -568,6 +568,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/import/crontab": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the lines of a crontab would be as jobs
+         * @description Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+         *     understand either are broken, and keep no other line from being read.
+         */
+        post: operations["readCrontab"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hold": {
         parameters: {
             query?: never;
@@ -2098,6 +2119,39 @@ export interface components {
             /** @description Why there are no fires, or what keeps them from running */
             note?: string;
         };
+        CrontabRequest: {
+            /** @description The crontab */
+            text: string;
+            /**
+             * @description The executor group of the jobs
+             * @default default
+             */
+            group?: string;
+            /**
+             * @description The time zone of lines before which no CRON_TZ stands
+             * @default UTC
+             */
+            zone?: string;
+            /** @description Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like */
+            system?: boolean;
+        };
+        CrontabLine: {
+            /** @description Counts from 1 */
+            line: number;
+            text: string;
+            /**
+             * @description imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+             * @enum {string}
+             */
+            outcome: "imported" | "setting" | "skipped" | "broken";
+            /** @description Why it was skipped or is broken, or what one should know of it */
+            note?: string;
+            /** @description What was made of an imported line */
+            job?: components["schemas"]["Job"];
+        };
+        CrontabLines: {
+            items: components["schemas"]["CrontabLine"][];
+        };
         Fire: {
             /** Format: date-time */
             fire_time: string;
@@ -3009,6 +3063,9 @@ export type RunRequest = components['schemas']['RunRequest'];
 export type RunAccepted = components['schemas']['RunAccepted'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Preview = components['schemas']['Preview'];
+export type CrontabRequest = components['schemas']['CrontabRequest'];
+export type CrontabLine = components['schemas']['CrontabLine'];
+export type CrontabLines = components['schemas']['CrontabLines'];
 export type Fire = components['schemas']['Fire'];
 export type FirePage = components['schemas']['FirePage'];
 export type JobFires = components['schemas']['JobFires'];
@@ -4075,6 +4132,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    readCrontab: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CrontabRequest"];
+            };
+        };
+        responses: {
+            /** @description The lines, but for comments and empty ones */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrontabLines"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -123,7 +123,8 @@ function Row({ run, row, marked, now, scale, withJob, withExecutor }: RowProps) 
 /** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
 export function resultOf(run: Run): string {
   if (run.message) return run.message;
-  if (run.reason) return run.reason;
+  // Of a run that succeeded it says why there was another attempt, or how many pieces did.
+  if (run.reason && (run.status !== "succeeded" || run.broadcast_total)) return run.reason;
   if (run.text) return run.text;
   if (run.percent) return `${Math.round(run.percent)}%`;
   return run.exit_code ? `exit ${run.exit_code}` : "";

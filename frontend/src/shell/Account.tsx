@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
 import { meQuery, signOut } from "@/api/session";
 import { IconButton } from "@/components/Button";
@@ -25,7 +26,9 @@ export function Account() {
       <span className="av" aria-hidden>
         {name.slice(0, 2).toUpperCase()}
       </span>
-      <span className="trunc grow">{name}</span>
+      <Link to="/settings" className="trunc grow plain">
+        {name}
+      </Link>
       <span className="mut">{role && t.signIn.roles[role]}</span>
       {me.how === "session" && <IconButton icon={LogOut} size={14} label={t.signIn.out} onClick={leave} />}
     </section>

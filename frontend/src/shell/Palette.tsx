@@ -4,6 +4,8 @@ import { useNavigate } from "@tanstack/react-router";
 import {
   Activity,
   CalendarClock,
+  CalendarDays,
+  ClipboardList,
   CornerDownLeft,
   Gauge,
   LayoutDashboard,
@@ -13,8 +15,10 @@ import {
   Pencil,
   Play,
   Plus,
+  ScrollText,
   Search,
   Server,
+  Settings,
   Zap,
 } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
@@ -109,7 +113,11 @@ export default function Palette({ onClose }: { onClose(): void }) {
     [t.nav.schedule, CalendarClock, "/schedule"],
     [t.plan.load, CalendarClock, "/schedule/load"],
     [t.nav.executors, Server, "/executors"],
+    [t.nav.logs, ScrollText, "/logs"],
+    [t.nav.calendars, CalendarDays, "/calendars"],
+    [t.nav.audit, ClipboardList, "/audit"],
     [t.nav.cluster, Gauge, "/cluster"],
+    [t.nav.settings, Settings, "/settings"],
     [t.act.newJob, Plus, "/jobs/new"],
   ] as const;
   for (const [name, icon, to] of pages) {

@@ -45,6 +45,7 @@ function Frame() {
     "g r": () => void navigate({ to: "/runs" }),
     "g s": () => void navigate({ to: "/schedule" }),
     "g e": () => void navigate({ to: "/executors" }),
+    "g l": () => void navigate({ to: "/logs" }),
     "g c": () => void navigate({ to: "/cluster" }),
     n: () => void navigate({ to: "/jobs/new" }),
     ".": () => void client.refetchQueries({ type: "active" }),

@@ -4,12 +4,15 @@ import {
   Activity,
   CalendarClock,
   CalendarDays,
+  ClipboardList,
   Gauge,
   LayoutDashboard,
   ListChecks,
   type LucideIcon,
+  ScrollText,
   Search,
   Server,
+  Settings,
 } from "lucide-react";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
@@ -22,9 +25,20 @@ import { Account } from "./Account";
 import { useShell } from "./context";
 import { modifier } from "./keys";
 import { Logo } from "./Logo";
+import { useMay } from "./may";
 
 interface ItemProps {
-  to: "/" | "/jobs" | "/runs" | "/schedule" | "/executors" | "/cluster" | "/calendars";
+  to:
+    | "/"
+    | "/jobs"
+    | "/runs"
+    | "/schedule"
+    | "/executors"
+    | "/cluster"
+    | "/calendars"
+    | "/logs"
+    | "/audit"
+    | "/settings";
   icon: LucideIcon;
   text: string;
   n?: React.ReactNode;
@@ -58,6 +72,7 @@ export function Sidebar({ open }: { open: boolean }) {
   const t = useT();
   const f = useFormat();
   const { openPalette } = useShell();
+  const may = useMay();
   const jobs = useQuery(jobCount({})).data;
   const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
   const groups = useQuery(groupsQuery).data?.items;
@@ -97,9 +112,12 @@ export function Sidebar({ open }: { open: boolean }) {
           tone="warn"
           hint={t.nav.groupsEmpty(empty)}
         />
+        <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
         <p className="navh">{t.nav.administration}</p>
         <Item to="/calendars" icon={CalendarDays} text={t.nav.calendars} />
+        {may("admin", "*") && <Item to="/audit" icon={ClipboardList} text={t.nav.audit} />}
         <Item to="/cluster" icon={Gauge} text={t.nav.cluster} />
+        <Item to="/settings" icon={Settings} text={t.nav.settings} />
       </nav>
       <HealthCard />
       <Account />

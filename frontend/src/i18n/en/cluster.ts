@@ -1,5 +1,3 @@
-import { count } from "./words";
-
 export const cluster = {
   title: "Cluster",
   nodes: "Scheduler nodes",
@@ -26,12 +24,4 @@ export const cluster = {
     "Every fire of every job is recorded as skipped until it is resumed. Runs that are in flight go on.",
   since: (time: string) => `since ${time}`,
   reason: "Why",
-};
-
-export const calendars = {
-  title: "Calendars",
-  none: "No calendars yet",
-  noneHint: "A calendar is a named set of dates and windows. Schedules skip them, or keep to them.",
-  dates: (n: number) => count(n, "date", "dates"),
-  windows: (n: number) => count(n, "window of the week", "windows of the week"),
 };

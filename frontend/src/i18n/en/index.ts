@@ -1,5 +1,5 @@
 import type { Lang } from "..";
-import { calendars, cluster } from "./cluster";
+import { cluster } from "./cluster";
 import { executors } from "./executors";
 import { job } from "./job";
 import { jobs } from "./jobs";
@@ -40,7 +40,6 @@ export const en = {
   executors,
   plan,
   cluster,
-  calendars,
 };
 
 export type Messages = typeof en;

@@ -2,6 +2,7 @@ import { count } from "./words";
 
 export const jobs = {
   title: "Jobs",
+  importing: "Import",
   views: { all: "All", failing: "Failing", paused: "Paused", running: "In flight" },
   filter: "Name or description…",
   group: "Group",

@@ -31,6 +31,16 @@ export const runs = {
 };
 
 export const run = {
+  paramsOf: (version: number) => `Parameters of v${version}`,
+  pieces: "Pieces",
+  piecesDone: (done: number, running: number, total: number) =>
+    running > 0 ? `${done} of ${total} done · ${running} running` : `${done} of ${total} done`,
+  piece: (index: number, status: string) => `Piece ${index}: ${status}`,
+  wholeLog: "Log of the run as a whole",
+  lineage: "Lineage",
+  parent: "parent",
+  thisRun: "this run",
+  after: { success: "after success", failure: "after failure", end: "after any end" },
   title: (id: string) => `Run ${id}`,
   phases: { delay: "Start delay", wait: "Waiting", running: "Running", ran: "Ran" },
   usual: (d: string) => `usual ${d}`,

@@ -1,6 +1,9 @@
 import { count } from "./words";
 
 export const nav = {
+  logs: "Logs",
+  audit: "Audit log",
+  settings: "Settings",
   label: "Main",
   overview: "Overview",
   jobs: "Jobs",
@@ -53,6 +56,9 @@ export const banner = {
 };
 
 export const act = {
+  was: "was",
+  becomes: "becomes",
+  unset: "not set",
   escape: "Press Escape, then Tab, to leave the editor",
   optional: "optional",
   newJob: "New job",
@@ -133,7 +139,7 @@ export const shortcuts = {
   log: "In a log",
   palette: "Search or run",
   filter: "Go to the filter",
-  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Cluster",
+  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Logs, Cluster",
   newJob: "New job",
   refresh: "Refresh",
   live: "Live on or off",

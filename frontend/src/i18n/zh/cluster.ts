@@ -26,11 +26,3 @@ export const cluster: Messages["cluster"] = {
   since: (time) => `自 ${time}`,
   reason: "原因",
 };
-
-export const calendars: Messages["calendars"] = {
-  title: "日历",
-  none: "还没有日历",
-  noneHint: "日历是命名的日期与时间窗集合，调度可以跳过或仅限于它们。",
-  dates: (n) => `${n} 个日期`,
-  windows: (n) => `${n} 个每周时间窗`,
-};

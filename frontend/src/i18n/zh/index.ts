@@ -1,6 +1,6 @@
 import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words are said in Chinese too
 import type { Messages } from "../en";
-import { calendars, cluster } from "./cluster";
+import { cluster } from "./cluster";
 import { executors } from "./executors";
 import { job } from "./job";
 import { jobs } from "./jobs";
@@ -40,5 +40,4 @@ export const zh: Messages = {
   executors,
   plan,
   cluster,
-  calendars,
 };

@@ -2,7 +2,14 @@ import type { Messages } from "../en";
 
 export const job: Messages["job"] = {
   inZone: (zone) => `时区 ${zone}`,
-  tabs: { overview: "概览", runs: "运行记录", schedule: "调度", definition: "定义", versions: "版本" },
+  tabs: {
+    overview: "概览",
+    runs: "运行记录",
+    schedule: "调度",
+    definition: "定义",
+    versions: "版本",
+    audit: "审计",
+  },
   failingSince: (time) => `自 ${time} 起失败`,
   failingText: (n) => `连续 ${n} 次`,
   sameError: "错误相同：",
@@ -31,6 +38,12 @@ export const job: Messages["job"] = {
   delay: "启动延迟 p95",
   absent: "跳过或错过",
   policy: "策略",
+  chain: "任务链",
+  chainHint: "在其后运行的任务",
+  joins: "等待",
+  again: "已在上方",
+  route: "路由策略",
+  labels: "标签",
   group: "执行器",
   online: (n) => `${n} 个在线`,
   ifMissed: "错过策略",

@@ -3,6 +3,7 @@ import { number } from "./words";
 
 export const jobs: Messages["jobs"] = {
   title: "任务",
+  importing: "导入",
   views: { all: "全部", failing: "失败", paused: "已暂停", running: "进行中" },
   filter: "名称或描述…",
   group: "分组",

@@ -32,6 +32,16 @@ export const runs: Messages["runs"] = {
 };
 
 export const run: Messages["run"] = {
+  paramsOf: (version) => `v${version} 的参数`,
+  pieces: "分片",
+  piecesDone: (done, running, total) =>
+    running > 0 ? `${total} 个中完成 ${done} · 运行中 ${running}` : `${total} 个中完成 ${done}`,
+  piece: (index, status) => `分片 ${index}:${status}`,
+  wholeLog: "整个运行的日志",
+  lineage: "来龙去脉",
+  parent: "父运行",
+  thisRun: "本次运行",
+  after: { success: "成功后", failure: "失败后", end: "结束后" },
   title: (id) => `运行 ${id}`,
   phases: { delay: "启动延迟", wait: "等待", running: "运行中", ran: "运行" },
   usual: (d) => `通常 ${d}`,

@@ -2,6 +2,9 @@ import type { Messages } from "../en";
 import { number } from "./words";
 
 export const nav: Messages["nav"] = {
+  logs: "日志",
+  audit: "审计日志",
+  settings: "设置",
   label: "主导航",
   overview: "总览",
   jobs: "任务",
@@ -53,6 +56,9 @@ export const banner: Messages["banner"] = {
 };
 
 export const act: Messages["act"] = {
+  was: "原为",
+  becomes: "改为",
+  unset: "未设置",
   escape: "按 Escape 再按 Tab 离开编辑器",
   optional: "可选",
   newJob: "新建任务",
@@ -133,7 +139,7 @@ export const shortcuts: Messages["shortcuts"] = {
   log: "日志中",
   palette: "搜索或执行",
   filter: "跳到筛选框",
-  go: "前往总览、任务、运行记录、调度、执行器、集群",
+  go: "前往总览、任务、运行记录、调度、执行器、日志、集群",
   newJob: "新建任务",
   refresh: "刷新",
   live: "开关实时更新",

@@ -2,8 +2,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { jobQuery, refOf, saveJob } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
-import type { FieldChange, Job } from "@/api/schema.gen";
+import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
+import { ChangeList } from "@/components/ChangeList";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { useEditorT } from "./texts";
@@ -83,13 +84,7 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
       {check.isPending && <Skeleton rows={4} />}
       {check.data?.result === "created" && <p>{e.created}</p>}
       {check.data?.result === "unchanged" && <p>{e.nothing}</p>}
-      {changes.length > 0 && (
-        <ul className="changes">
-          {changes.map((c) => (
-            <ChangeRow key={c.field} change={c} />
-          ))}
-        </ul>
-      )}
+      {changes.length > 0 && <ChangeList changes={changes} />}
       <label className="f">
         <span className="lab">{e.note}</span>
         <span className="inp">
@@ -97,23 +92,6 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
         </span>
       </label>
     </Dialog>
-  );
-}
-
-function ChangeRow({ change }: { change: FieldChange }) {
-  const t = useEditorT();
-  const text = (v: unknown) =>
-    v === undefined || v === null ? t.editor.unset : typeof v === "string" ? v : JSON.stringify(v);
-  return (
-    <li>
-      <code className="mono">{change.field}</code>
-      <span className="from">
-        <span className="mut">{t.editor.was}</span> <del>{text(change.from)}</del>
-      </span>
-      <span className="to">
-        <span className="mut">{t.editor.becomes}</span> <ins>{text(change.to)}</ins>
-      </span>
-    </li>
   );
 }
 

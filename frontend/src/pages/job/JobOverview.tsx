@@ -13,10 +13,13 @@ import { Ago } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { relative, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { policiesInWords } from "@/lib/policies";
 import { healthOf, quantile } from "@/lib/stats";
 import { delayOf, isAbsent, isFailure, tones } from "@/lib/status";
 import { expressionOf, scheduleInWords } from "@/lib/words";
+import { Chain } from "./Chain";
 import { HistoryChart } from "./HistoryChart";
+import { usePolicyT } from "./texts";
 
 type Which = "all" | "failed" | "manual";
 
@@ -94,6 +97,7 @@ export function JobOverview({ item }: { item: JobItem }) {
         <ScheduleCard item={item} />
         <Reliability runs={runs} />
         <Policy item={item} />
+        <Chain item={item} />
       </div>
     </div>
   );
@@ -229,7 +233,7 @@ function Reliability({ runs }: { runs: Run[] }) {
 }
 
 function Policy({ item }: { item: JobItem }) {
-  const { t } = useWords();
+  const t = usePolicyT();
   const d = item.definition;
   const { group } = refOf(d.job);
   const groups = useQuery(groupsQuery).data?.items;
@@ -237,7 +241,6 @@ function Policy({ item }: { item: JobItem }) {
     ?.find((g) => g.executor_group === group)
     ?.instances.filter((i) => i.state === "online").length;
   const s = d.schedule;
-  const policy = d.misfire?.policy ?? "fire_once";
   return (
     <Card title={t.job.policy}>
       <dl className="dl b">
@@ -257,12 +260,22 @@ function Policy({ item }: { item: JobItem }) {
             {d.task.handler ?? t.job.taskKinds[taskKind(d.task)]}
           </span>
         </dd>
-        <dt>{t.job.ifMissed}</dt>
-        <dd>{t.job.misfire[policy]}</dd>
-        <dt>{t.job.delivery}</dt>
-        <dd>{t.job.deliveryWords[d.delivery ?? "at_least_once"]}</dd>
-        <dt>{t.job.limit}</dt>
-        <dd>{d.timeout ? formatDuration(parseDuration(d.timeout) ?? 0) : t.job.noLimit}</dd>
+        {d.route && d.route !== "any" && (
+          <>
+            <dt>{t.job.route}</dt>
+            <dd className="mono">{d.route}</dd>
+          </>
+        )}
+        {d.labels && Object.keys(d.labels).length > 0 && (
+          <>
+            <dt>{t.job.labels}</dt>
+            <dd className="mono">
+              {Object.entries(d.labels)
+                .map(([k, v]) => `${k}=${v}`)
+                .join(", ")}
+            </dd>
+          </>
+        )}
         {s?.spread && (
           <>
             <dt>{t.job.spread}</dt>
@@ -282,6 +295,11 @@ function Policy({ item }: { item: JobItem }) {
           </>
         ) : null}
       </dl>
+      <ul className="policies b">
+        {policiesInWords(d, t).map((said) => (
+          <li key={said}>{said}</li>
+        ))}
+      </ul>
     </Card>
   );
 }

@@ -43,6 +43,7 @@ const RunsTab = lazy(() => import("./RunsTab"));
 const ScheduleTab = lazy(() => import("./ScheduleTab"));
 const DefinitionTab = lazy(() => import("./DefinitionTab"));
 const VersionsTab = lazy(() => import("./VersionsTab"));
+const AuditTab = lazy(() => import("./AuditTab"));
 
 type Tab = "overview" | (typeof jobTabs)[number];
 
@@ -56,6 +57,8 @@ export default function JobPage() {
   } = useParams({ strict: false }) as { group: string; name: string; tab?: Tab };
   const ref = { group, name };
   const job = useQuery(jobQuery(ref));
+  // The record of changes is for administrators; versions say the rest of it to everybody.
+  const isAdmin = useMay()("admin", "*");
   const versions = useQuery(versionsQuery(ref)).data?.items.length;
   const item = job.data?.item;
   const tabs: [Tab, number | undefined][] = [
@@ -64,6 +67,7 @@ export default function JobPage() {
     ["schedule", undefined],
     ["definition", undefined],
     ["versions", versions],
+    ...(isAdmin ? [["audit", undefined] as [Tab, undefined]] : []),
   ];
   const crumbs = [
     { text: t.nav.jobs, to: "/jobs" as const },
@@ -122,6 +126,7 @@ export default function JobPage() {
         {tab === "runs" && <RunsTab job={item.definition.job} />}
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}
+        {tab === "audit" && isAdmin && <AuditTab job={item.definition.job} />}
         {tab === "versions" && <VersionsTab item={item} etag={job.data?.etag ?? ""} />}
       </Suspense>
     </Page>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { ListChecks, Plus, SearchX } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { FileUp, ListChecks, Plus, SearchX } from "lucide-react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { type JobFilter, jobCount, jobList } from "@/api/jobs";
 import { Button } from "@/components/Button";
@@ -15,6 +15,8 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Bulk } from "./Bulk";
 import { JobTable } from "./JobTable";
+
+const ImportDialog = lazy(() => import("./import/ImportDialog"));
 
 type View = (typeof jobViews)[number];
 
@@ -34,6 +36,7 @@ export default function JobsPage() {
   const list = useInfiniteQuery(jobList(filter));
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const mayEdit = useMay()("edit");
+  const [importing, setImporting] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
 
@@ -61,10 +64,15 @@ export default function JobsPage() {
       fixed
       actions={
         mayEdit && (
-          <Link to="/jobs/new" className="btn pri">
-            <Plus size={14} aria-hidden />
-            <span className="hide-s">{t.act.newJob}</span>
-          </Link>
+          <>
+            <Button icon={FileUp} className="hide-s" onClick={() => setImporting(true)}>
+              {t.jobs.importing}
+            </Button>
+            <Link to="/jobs/new" className="btn pri">
+              <Plus size={14} aria-hidden />
+              <span className="hide-s">{t.act.newJob}</span>
+            </Link>
+          </>
         )
       }
       head={
@@ -131,6 +139,11 @@ export default function JobsPage() {
           </>
         )}
       </div>
+      {importing && (
+        <Suspense>
+          <ImportDialog onClose={() => setImporting(false)} />
+        </Suspense>
+      )}
       {selected.size > 0 && (
         <Bulk
           filter={filter}

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { refOf } from "@/api/jobs";
+import type { ReactNode } from "react";
+import { refOf, versionsQuery } from "@/api/jobs";
 import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
 import { CopyIconButton } from "@/components/Copy";
@@ -9,14 +11,24 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { tones } from "@/lib/status";
+import { Lineage } from "./Lineage";
+
+interface DetailsProps {
+  detail: RunDetail;
+  run: Run;
+  job: JobItem | undefined;
+  /** What comes first: the pieces of a run that has some. */
+  children?: ReactNode;
+}
 
 /** Everything known about a run beside its log. */
-export function Details({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
+export function Details({ detail, run, job, children }: DetailsProps) {
   const { t } = useWords();
   const ref = refOf(detail.job);
   const why = run.message ?? run.reason;
   return (
     <aside className="details">
+      {children}
       {why && (
         <section>
           <h2>{run.message ? t.run.error : t.run.reason}</h2>
@@ -103,7 +115,9 @@ export function Details({ detail, run, job }: { detail: RunDetail; run: Run; job
           )}
         </dl>
       </section>
+      <Params run={run} job={job} />
       {run.result !== undefined && run.result !== null && <Json title={t.run.result} value={run.result} />}
+      <Lineage detail={detail} run={run} job={job} />
       <section>
         <h2>{t.run.events}</h2>
         <ol className="events">
@@ -115,6 +129,19 @@ export function Details({ detail, run, job }: { detail: RunDetail; run: Run; job
       </section>
     </aside>
   );
+}
+
+/** What the run was given, as far as its version says it. */
+function Params({ run, job }: { run: Run; job: JobItem | undefined }) {
+  const { t } = useWords();
+  const current = job?.definition.version === run.version ? job.definition : undefined;
+  const versions = useQuery({ ...versionsQuery(refOf(run.job)), enabled: job !== undefined && !current }).data
+    ?.items;
+  const definition = current ?? versions?.find((v) => v.version === run.version);
+  if (definition?.params === undefined || definition.params === null) return null;
+  // A person, the API or a parent may have given others; the definition's are what it runs with by itself.
+  const own = run.cause === "schedule" || run.cause === "misfire" || run.cause === "backfill";
+  return <Json title={own ? t.run.params : t.run.paramsOf(run.version)} value={definition.params} />;
 }
 
 function UntilNote({ run, until }: { run: Run; until: string }) {

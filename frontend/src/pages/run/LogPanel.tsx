@@ -35,10 +35,10 @@ interface LogPanelProps {
   run: Run;
 }
 
-/** The log of one attempt: live while it runs, windowed however long it is. */
+/** The log of one attempt, or of one piece of it: live while it runs, windowed however long it is. */
 export function LogPanel({ run }: LogPanelProps) {
   const { t, f } = useWords();
-  const log = useLog(run.run_id, run.attempt, run.job);
+  const log = useLog(run.run_id, run.attempt, run.job, run.broadcast_index);
   const living = isLiving(run.status);
   const scroller = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -367,7 +367,7 @@ async function download(of: Run, failed: () => void) {
   const parts: string[] = [];
   try {
     for (let at: number | undefined = 1; at !== undefined; ) {
-      const next = await logLines(of.run_id, of.attempt, { from: at }, 10_000);
+      const next = await logLines(of.run_id, of.attempt, { from: at }, 10_000, of.broadcast_index);
       parts.push(...next.items.map((l) => `${l.text}\n`));
       at = next.next_seq;
     }
@@ -378,7 +378,7 @@ async function download(of: Run, failed: () => void) {
   const url = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
   const a = document.createElement("a");
   a.href = url;
-  a.download = `${of.job.replace("/", "-")}-${of.run_id}-${of.attempt}.log`;
+  a.download = `${of.job.replace("/", "-")}-${of.run_id}-${of.attempt}${of.broadcast_index === undefined ? "" : `-${of.broadcast_index}`}.log`;
   a.click();
   URL.revokeObjectURL(url);
 }

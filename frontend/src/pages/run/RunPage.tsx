@@ -4,7 +4,7 @@ import { ChevronLeft, ChevronRight, OctagonX, RotateCcw, SearchX } from "lucide-
 import { useState } from "react";
 import { jobQuery, refOf } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
-import { runQuery } from "@/api/runs";
+import { piecesQuery, runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { CauseMark } from "@/components/CauseIcon";
@@ -18,7 +18,7 @@ import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { healthOf } from "@/lib/stats";
-import { durationOf, isLiving } from "@/lib/status";
+import { durationOf, isFailure, isLiving } from "@/lib/status";
 import { useCancelRun, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -26,6 +26,7 @@ import { Page } from "@/shell/Page";
 import { Details } from "./Details";
 import { LogPanel } from "./LogPanel";
 import { PhaseBar } from "./PhaseBar";
+import { Pieces } from "./Pieces";
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
@@ -59,7 +60,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const navigate = useNavigate();
   const now = useNow();
   const ref = refOf(detail.job);
-  const { attempt: wanted } = useSearch({ from: "/runs/$runId" });
+  const { attempt: wanted, piece } = useSearch({ from: "/runs/$runId" });
   const job = useQuery({ ...jobQuery(ref, 1, 72), retry: false }).data?.item;
   const [cancelling, setCancelling] = useState(false);
   const operates = useMay()("operate", ref.group);
@@ -67,6 +68,8 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const newest = detail.attempts[0];
   const shown = detail.attempts.find((a) => a.attempt === wanted) ?? newest;
   const living = isLiving(detail.status);
+  const inPieces = (shown?.broadcast_total ?? 0) > 0;
+  const pieces = useQuery({ ...piecesQuery(detail.run_id, wanted, living), enabled: inPieces }).data;
   const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
   const around = neighbours(job?.last_runs ?? [], detail.run_id);
   const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
@@ -78,7 +81,19 @@ function Loaded({ detail }: { detail: RunDetail }) {
   useKeys({ r: again, "[": () => go(around.previous), "]": () => go(around.next) });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
-  const duration = living && newest.started_at ? durationOf(newest, now) : durationOf(newest, now);
+  const duration = durationOf(newest, now);
+  const one = piece === "run" ? undefined : chosenPiece(pieces?.items ?? [], piece);
+  // A piece of which nothing was heard yet has a log all the same, which is empty.
+  const read: Run =
+    one ??
+    (typeof piece === "number" && inPieces ? { ...shown, broadcast_index: piece, status: "pending" } : shown);
+  const choosePiece = (next: number | "run") =>
+    void navigate({
+      to: "/runs/$runId",
+      params: { runId: detail.run_id },
+      search: { attempt: wanted, piece: next },
+      replace: true,
+    });
   return (
     <Page
       fixed
@@ -174,13 +189,28 @@ function Loaded({ detail }: { detail: RunDetail }) {
               />
             </div>
           )}
-          <LogPanel key={shown.attempt} run={shown} />
+          <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read} />
         </div>
-        <Details detail={detail} run={shown} job={job} />
+        <Details detail={detail} run={shown} job={job}>
+          {inPieces && pieces && (
+            <Pieces
+              total={Math.max(pieces.total, shown.broadcast_total ?? 0)}
+              pieces={pieces.items}
+              chosen={read.broadcast_index}
+              onChoose={choosePiece}
+            />
+          )}
+        </Details>
       </div>
       {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
     </Page>
   );
+}
+
+/** The piece whose log is shown: the one that was asked for, else the first that failed, else the first. */
+function chosenPiece(pieces: Run[], wanted: number | undefined): Run | undefined {
+  if (wanted !== undefined) return pieces.find((p) => p.broadcast_index === wanted);
+  return pieces.find((p) => isFailure(p.status)) ?? pieces[0];
 }
 
 /** The runs of the job before and after this one, of those that are known. */

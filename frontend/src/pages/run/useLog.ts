@@ -39,11 +39,13 @@ class LogStore {
   readonly runId: string;
   readonly attempt: number;
   readonly job: string;
+  readonly piece: number | undefined;
 
-  constructor(runId: string, attempt: number, job: string) {
+  constructor(runId: string, attempt: number, job: string, piece: number | undefined) {
     this.runId = runId;
     this.attempt = attempt;
     this.job = job;
+    this.piece = piece;
   }
 
   subscribe = (listener: () => void) => {
@@ -59,7 +61,7 @@ class LogStore {
     const open = async () => {
       if (this.buffer.lines.length === 0) {
         // Should this fail, the tail brings what is stored by itself.
-        const last = await logLines(this.runId, this.attempt, "end", page).catch(() => undefined);
+        const last = await logLines(this.runId, this.attempt, "end", page, this.piece).catch(() => undefined);
         if (last) {
           this.buffer.append(last.items);
           this.hasEarlier = last.items.length === page;
@@ -68,7 +70,7 @@ class LogStore {
       if (stopped) return;
       const at = this.buffer.last;
       stop = follow({
-        url: tailUrl(this.runId, this.attempt, this.job),
+        url: tailUrl(this.runId, this.attempt, this.job, this.piece),
         lastEventId: at === undefined ? undefined : `${this.attempt}:${at}`,
         onState: (state) => {
           this.state = state;
@@ -103,7 +105,7 @@ class LogStore {
     if (this.loading || !this.hasEarlier || first === undefined) return;
     this.loading = true;
     try {
-      const earlier = await logLines(this.runId, this.attempt, { before: first }, page);
+      const earlier = await logLines(this.runId, this.attempt, { before: first }, page, this.piece);
       this.buffer.prepend(earlier.items);
       this.hasEarlier = earlier.items.length === page && this.buffer.first !== first;
       this.changed();
@@ -126,11 +128,12 @@ class LogStore {
   }
 }
 
-/** The log of an attempt. The stream is closed while live updates are off. */
-export function useLog(runId: string, attempt: number, job: string): Log {
+/** The log of an attempt, or of one piece of it. The stream is closed while live updates are off. */
+export function useLog(runId: string, attempt: number, job: string, piece?: number): Log {
   const live = useLive();
-  const [store, setStore] = useState(() => new LogStore(runId, attempt, job));
-  if (store.runId !== runId || store.attempt !== attempt) setStore(new LogStore(runId, attempt, job));
+  const [store, setStore] = useState(() => new LogStore(runId, attempt, job, piece));
+  if (store.runId !== runId || store.attempt !== attempt || store.piece !== piece)
+    setStore(new LogStore(runId, attempt, job, piece));
   useEffect(() => {
     if (!live && store.buffer.lines.length > 0) return undefined;
     return store.start();

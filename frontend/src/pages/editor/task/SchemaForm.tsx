@@ -70,7 +70,7 @@ function Control({ field: f, value, onChange }: ControlProps) {
           {...{ label, hint, error }}
           value={value === true ? "yes" : value === false ? "no" : ""}
           options={[
-            { value: "", label: t.editor.unset },
+            { value: "", label: t.act.unset },
             { value: "yes", label: t.editor.yes },
             { value: "no", label: t.editor.no },
           ]}
@@ -83,7 +83,7 @@ function Control({ field: f, value, onChange }: ControlProps) {
           {...{ label, hint, error }}
           value={value === undefined ? "" : JSON.stringify(value)}
           options={[
-            { value: "", label: t.editor.unset },
+            { value: "", label: t.act.unset },
             ...f.choices.map((c) => ({
               value: JSON.stringify(c),
               label: typeof c === "string" ? c : JSON.stringify(c),

@@ -1,0 +1,137 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("a crontab and a file of documents are imported after a look at what would become of each", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  await page.getByRole("button", { name: "Import" }).click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByRole("button", { name: "Crontab" }).click();
+  await drawer
+    .getByLabel("The crontab")
+    .fill("# name: nightly\n0 3 * * *  echo report\n@reboot  echo warm-up\n75 * * * *  echo never\n");
+  await drawer.getByRole("button", { name: "Check" }).click();
+  await drawer.getByText("1 to create, 1 skipped and 1 refused. Nothing has been saved yet.").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Save 1 document" }).click();
+  await drawer.getByText("1 saved").waitFor();
+  await drawer.getByRole("button", { name: "Close" }).last().click();
+  await page.locator("table.jobs").getByText("nightly").waitFor();
+
+  await page.getByRole("button", { name: "Import" }).click();
+  await drawer.getByLabel("Jobs and calendars").fill(
+    `calendar: holidays
+dates: ["12-25"]
+---
+job: default/nightly
+schedule: {cron: "0 4 * * *", except: [holidays]}
+task: {shell: echo report}
+---
+job: default/wrong
+schedule: {cron: "75 * * * *"}
+task: {shell: "true"}
+`,
+  );
+  await drawer.getByRole("button", { name: "Check" }).click();
+  await drawer.getByText("2 to change and 1 refused").waitFor();
+  await drawer.getByRole("button", { name: "Save 2 documents" }).click();
+  await drawer.getByText("2 saved, 1 refused").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a calendar is edited, and the record says who did it", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/calendars");
+  await page.getByRole("button", { name: "Edit holidays" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Dates").fill("12-25\n12-26");
+  await dialog.getByRole("button", { name: "Add a window" }).click();
+  await dialog.getByLabel("Days").fill("sun");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save as v2" }).click();
+  await page.getByText("2 dates · 1 window of the week").waitFor();
+
+  await page.getByRole("link", { name: "Audit log" }).click();
+  const row = page.locator("tr", { hasText: "Saved the calendar" }).first();
+  await row.getByText("holidays").waitFor();
+  await row.getByRole("button", { name: "What changed" }).click();
+  await page.locator(".opened").getByText("dates").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await page.goto(`${program.url}/jobs/default/nightly/audit`);
+  await page.locator("table.audit").getByText("import").first().waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a user is made with a link, and a token is shown once", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/settings/users");
+  await page.getByRole("button", { name: "New user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
+  await dialog.getByLabel("Role", { exact: true }).selectOption("operator");
+  await dialog.getByLabel("Executor group; * is everywhere").fill("default");
+  await dialog.getByLabel("parameters").uncheck();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Create, and make a link" }).click();
+  await dialog.locator(".reveal").getByText("#invitation=").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const { items } = await program.api<{ items: { user: string; access: unknown[] }[] }>("GET", "/users");
+  expect(items.map((u) => [u.user, u.access])).toEqual([
+    ["lin.wei", [{ role: "operator", group: "default", grants: ["logs"] }]],
+  ]);
+
+  await page.getByRole("link", { name: "API tokens" }).click();
+  await page.getByRole("button", { name: "New token" }).click();
+  await dialog.getByLabel("What it is for").fill("CI");
+  await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
+  await dialog.getByRole("button", { name: "Make token" }).click();
+  const secret = await dialog.locator(".reveal").textContent();
+  const answer = await fetch(`${program.url}/api/v1/me`, {
+    headers: { Authorization: `Bearer ${secret}`, Via: "1.1 proxy" },
+  });
+  expect(await answer.json()).toMatchObject({ user: "lin.wei", how: "token" });
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Everybody's" }).click();
+  await page.locator("tr", { hasText: "CI" }).getByRole("button", { name: "Revoke" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await page.getByText("No tokens").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a word that some run printed leads to its line, and a piece to its own log", async () => {
+  await program.job(
+    "default/shards",
+    'echo "shard $CARILLON_BROADCAST_INDEX"; [ "$CARILLON_BROADCAST_INDEX" != 2 ] || { echo "disk is full" >&2; exit 1; }',
+    { map: { pieces: 4 }, succeeds_if: "75%" },
+  );
+  const run = await program.run("default/shards");
+  const { page, faults, close } = await open(browser, program.url, "/logs");
+  await page.locator(".hits li").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type('"disk is full"');
+  await page.locator(".hits mark").getByText("disk is full").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.locator(".hits a.ll").first().click();
+  await page.waitForURL(`**/runs/${run}?attempt=1&piece=2#L*`);
+  await page.locator(".ll.linked").getByText("disk is full").waitFor();
+  await page.getByRole("button", { name: "Piece 0: Succeeded" }).click();
+  await page.locator(".ll").getByText("shard 0").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,95 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, base, dataOf } from "./client";
+import type { Access, UserEdit } from "./schema.gen";
+
+export interface AuditFilter {
+  user?: string;
+  operation?: string;
+  object?: string;
+  group?: string;
+  from?: string;
+}
+
+/** Who changed what, the newest first. */
+export function auditList(filter: AuditFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["audit", filter],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET("/api/v1/audit", { signal, params: { query: { ...filter, limit: 100, cursor: pageParam } } }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Where all entries that match can be had as a file. */
+export function auditExport(filter: AuditFilter, format: "csv" | "ndjson"): string {
+  const set = Object.entries({ ...filter, format }).filter((e): e is [string, string] => Boolean(e[1]));
+  return `${base}/api/v1/audit/export?${new URLSearchParams(set)}`;
+}
+
+export const usersKey = ["users"] as const;
+
+export const usersQuery = queryOptions({
+  queryKey: usersKey,
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/users", { signal })),
+});
+
+/** Saves a user as it was read, or one that must not exist yet. */
+export function putUser(user: string, edit: UserEdit, revision: number | undefined) {
+  return dataOf(
+    api.PUT("/api/v1/users/{user}", {
+      params: {
+        path: { user },
+        header: revision === undefined ? { "If-None-Match": "*" } : { "If-Match": `"${revision}"` },
+      },
+      body: edit,
+    }),
+  );
+}
+
+export async function deleteUser(user: string): Promise<void> {
+  await api.DELETE("/api/v1/users/{user}", { params: { path: { user } } });
+}
+
+export function inviteUser(user: string) {
+  return dataOf(api.POST("/api/v1/users/{user}/invite", { params: { path: { user } } }));
+}
+
+export async function endSessionsOf(user: string): Promise<void> {
+  await api.DELETE("/api/v1/users/{user}/sessions", { params: { path: { user } } });
+}
+
+export const tokensKey = ["tokens"] as const;
+
+/** One's own tokens, or with everybody those of all. */
+export function tokensQuery(everybody: boolean) {
+  return queryOptions({
+    queryKey: [...tokensKey, everybody],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/tokens", { signal, params: { query: everybody ? { user: "*" } : {} } })),
+  });
+}
+
+export function createToken(name: string, expires_in: string, access: Access[] | undefined, user?: string) {
+  return dataOf(api.POST("/api/v1/tokens", { body: { name, expires_in, access, user } }));
+}
+
+export async function revokeToken(token: string): Promise<void> {
+  await api.DELETE("/api/v1/tokens/{token}", { params: { path: { token } } });
+}
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["me", "sessions"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/me/sessions", { signal })),
+});
+
+export async function endSession(session: string): Promise<void> {
+  await api.DELETE("/api/v1/me/sessions/{session}", { params: { path: { session } } });
+}
+
+export function setPassword(current: string, password: string) {
+  return dataOf(api.PUT("/api/v1/me/password", { body: { current, password } }));
+}

@@ -1,0 +1,28 @@
+import type { calendars as english } from "../en/calendars";
+
+export const calendars: typeof english = {
+  title: "日历",
+  none: "还没有日历",
+  noneHint: "日历是一组有名称的日期和时间段,调度可以跳过它们,或只在其中触发。",
+  dates: (n) => `${n} 个日期`,
+  windows: (n) => `每周 ${n} 个时间段`,
+  create: "新建日历",
+  edit: (name) => `编辑 ${name}`,
+  hint: "调度可跳过这些时刻(except),或仅在其中运行(only)。",
+  save: "创建日历",
+  saveAs: (v) => `保存为 v${v}`,
+  name: "名称",
+  zone: "时区",
+  description: "描述",
+  datesLabel: "日期",
+  datesHint: "2026-12-25 表示某一天,12-25 表示每年;每行一个。",
+  windowsLabel: "每周时间段",
+  days: "星期",
+  from: "从",
+  to: "至",
+  addWindow: "添加时间段",
+  removeWindow: "移除此时间段",
+  more: (n) => `另有 ${n} 个`,
+  remove: (name) => `删除 ${name}?`,
+  removeHint: "引用它的调度将视其为空:原先被它跳过的触发会重新运行。",
+};

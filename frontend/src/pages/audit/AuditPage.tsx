@@ -1,0 +1,123 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Download, SearchX } from "lucide-react";
+import { useMemo } from "react";
+import { type AuditFilter, auditExport, auditList } from "@/api/access";
+import { groupsQuery } from "@/api/cluster";
+import { Button } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { FilterField } from "@/components/FilterField";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { serverNow } from "@/lib/clock";
+import { spans } from "@/lib/ranges";
+import { ranges } from "@/router";
+import { Page } from "@/shell/Page";
+import { AuditTable } from "./AuditTable";
+import { useAuditT } from "./texts";
+
+/** Who changed what, everywhere. */
+export default function AuditPage() {
+  const t = useAuditT();
+  const navigate = useNavigate({ from: "/audit" });
+  const search = useSearch({ from: "/audit" });
+  const { q, user, operation, group, range } = search;
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  // The range begins where it began when it was chosen, so that pages fit together.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
+  const from = useMemo(
+    () =>
+      range ? new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString() : undefined,
+    [range, q, user, operation, group],
+  );
+  const filter: AuditFilter = { object: q, user, operation, group, from };
+  const list = useInfiniteQuery(auditList(filter));
+  const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const filtered = Boolean(q || user || operation || group || range);
+  const users = [...new Set([...(user ? [user] : []), ...entries.map((e) => e.user)])].sort();
+  return (
+    <Page
+      crumbs={[{ text: t.nav.audit }]}
+      actions={
+        <>
+          <a className="btn hide-s" href={auditExport(filter, "csv")} download="audit.csv">
+            <Download size={14} aria-hidden />
+            CSV
+          </a>
+          <a className="btn hide-s" href={auditExport(filter, "ndjson")} download="audit.ndjson">
+            <Download size={14} aria-hidden />
+            NDJSON
+          </a>
+        </>
+      }
+      head={
+        <div className="filters">
+          <FilterField
+            value={q ?? ""}
+            placeholder={t.audit.filter}
+            onChange={(text) => set({ q: text || undefined })}
+          />
+          <FilterChip
+            name={t.audit.columns.who}
+            options={users.map((u) => ({ value: u, label: u }))}
+            chosen={user ? [user] : []}
+            onChange={([next]) => set({ user: next })}
+          />
+          <FilterChip
+            name={t.audit.columns.what}
+            options={Object.entries(t.audit.operations).map(([value, label]) => ({ value, label }))}
+            chosen={operation ? [operation] : []}
+            onChange={([next]) => set({ operation: next })}
+          />
+          <FilterChip
+            name={t.runs.group}
+            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
+            chosen={group ? [group] : []}
+            onChange={([next]) => set({ group: next })}
+          />
+          {filtered && (
+            <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
+              {t.act.clearFilters}
+            </Button>
+          )}
+          <span className="right">
+            <Segments
+              label={t.runs.range}
+              value={range ?? "all"}
+              options={[
+                { value: "all", label: t.audit.allTime },
+                ...(["24h", "7d", "30d"] as const).map((r) => ({ value: r, label: r })),
+              ]}
+              onChange={(next) => set({ range: ranges.find((r) => r === next) })}
+            />
+          </span>
+        </div>
+      }
+    >
+      <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
+        {list.isError && !list.data ? (
+          <Failed error={list.error} onRetry={() => void list.refetch()} />
+        ) : list.isPending ? (
+          <Skeleton rows={14} />
+        ) : entries.length === 0 && !list.hasNextPage ? (
+          <Empty icon={SearchX} title={t.audit.none} hint={filtered ? t.audit.noneHint : undefined} />
+        ) : (
+          <AuditTable entries={entries} withObject />
+        )}
+      </div>
+      {list.data && (
+        <p className="foot">
+          {list.hasNextPage ? (
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              {t.act.loadMore}
+            </Button>
+          ) : (
+            entries.length > 0 && <span className="mut">{t.audit.end}</span>
+          )}
+        </p>
+      )}
+    </Page>
+  );
+}

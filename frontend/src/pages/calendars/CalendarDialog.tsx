@@ -1,0 +1,181 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import { useId, useState } from "react";
+import { calendarsQuery, putCalendar } from "@/api/cluster";
+import { problemOf } from "@/api/problem";
+import type { Calendar, CalendarItem } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { toast } from "@/components/Toasts";
+import { localZone } from "@/lib/format";
+import { useCalendarT } from "./texts";
+
+type Window = NonNullable<Calendar["windows"]>[number];
+
+interface CalendarDialogProps {
+  /** The calendar to edit; absent for a new one. */
+  item?: CalendarItem;
+  onClose(): void;
+}
+
+/** Edits a named set of dates and windows of the week. */
+export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
+  const t = useCalendarT();
+  const c = t.calendars;
+  const ids = useId();
+  const client = useQueryClient();
+  const was = item?.definition;
+  const [name, setName] = useState(was?.calendar ?? "");
+  const [description, setDescription] = useState(was?.description ?? "");
+  const [zone, setZone] = useState(was?.zone ?? localZone);
+  const [dates, setDates] = useState((was?.dates ?? []).join("\n"));
+  const [windows, setWindows] = useState<Window[]>(was?.windows ?? []);
+  const save = useMutation({
+    mutationFn: () =>
+      putCalendar(
+        {
+          calendar: name,
+          description: description || undefined,
+          zone,
+          dates: dates.split(/[\s,]+/).filter(Boolean),
+          windows,
+        },
+        item?.revision,
+      ),
+    onSuccess: (saved) => {
+      void client.invalidateQueries({ queryKey: calendarsQuery.queryKey });
+      toast({ text: t.done.saved(name, saved.definition.version) });
+      onClose();
+    },
+  });
+  const problem = save.error ? problemOf(save.error) : undefined;
+  const edit = (i: number, change: Partial<Window>) =>
+    setWindows(windows.map((w, j) => (j === i ? { ...w, ...change } : w)));
+  return (
+    <Dialog
+      title={was ? c.edit(was.calendar) : c.create}
+      hint={c.hint}
+      open
+      wide
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button look="primary" busy={save.isPending} disabled={name === ""} onClick={() => save.mutate()}>
+            {was ? c.saveAs(was.version + 1) : c.save}
+          </Button>
+        </>
+      }
+    >
+      <div className="two">
+        <label className="f" htmlFor={`${ids}n`}>
+          <span className="lab">{c.name}</span>
+          <span className="inp">
+            <input
+              id={`${ids}n`}
+              className="mono"
+              value={name}
+              disabled={was !== undefined}
+              placeholder="holidays"
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(e) => setName(e.target.value.trim())}
+            />
+          </span>
+        </label>
+        <label className="f" htmlFor={`${ids}z`}>
+          <span className="lab">{c.zone}</span>
+          <span className="inp">
+            <input
+              id={`${ids}z`}
+              value={zone}
+              autoComplete="off"
+              onChange={(e) => setZone(e.target.value.trim())}
+            />
+          </span>
+        </label>
+      </div>
+      <label className="f" htmlFor={`${ids}d`}>
+        <span className="lab">
+          {c.description} <span className="mut">{t.act.optional}</span>
+        </span>
+        <span className="inp">
+          <input id={`${ids}d`} value={description} onChange={(e) => setDescription(e.target.value)} />
+        </span>
+      </label>
+      <label className="f" htmlFor={`${ids}t`}>
+        <span className="lab">{c.datesLabel}</span>
+        <textarea
+          id={`${ids}t`}
+          className="area mono"
+          rows={4}
+          spellCheck={false}
+          placeholder={"12-25\n2026-04-03"}
+          value={dates}
+          onChange={(e) => setDates(e.target.value)}
+        />
+        <span className="hint">{c.datesHint}</span>
+      </label>
+      <div className="f">
+        <span className="lab">{c.windowsLabel}</span>
+        {windows.map((w, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is typed
+          <div className="row g2 wrap" key={i}>
+            <span className="inp grow">
+              <input
+                className="mono"
+                aria-label={c.days}
+                placeholder="mon-fri"
+                value={w.days ?? ""}
+                onChange={(e) => edit(i, { days: e.target.value || undefined })}
+              />
+            </span>
+            <span className="inp time">
+              <input
+                className="mono"
+                aria-label={c.from}
+                placeholder="09:00"
+                value={w.from}
+                onChange={(e) => edit(i, { from: e.target.value })}
+              />
+            </span>
+            –
+            <span className="inp time">
+              <input
+                className="mono"
+                aria-label={c.to}
+                placeholder="17:30"
+                value={w.to}
+                onChange={(e) => edit(i, { to: e.target.value })}
+              />
+            </span>
+            <IconButton
+              icon={X}
+              size={14}
+              label={c.removeWindow}
+              onClick={() => setWindows(windows.filter((_, j) => j !== i))}
+            />
+          </div>
+        ))}
+        <span>
+          <Button
+            small
+            icon={Plus}
+            onClick={() => setWindows([...windows, { days: "mon-fri", from: "09:00", to: "17:00" }])}
+          >
+            {c.addWindow}
+          </Button>
+        </span>
+      </div>
+      {problem && (
+        <p className="ferr" role="alert">
+          {problem.code === "precondition_failed"
+            ? t.error.codes.precondition_failed
+            : (problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+              problem.detail ??
+              t.error.codes[problem.code])}
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,37 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { History } from "lucide-react";
+import { auditList } from "@/api/access";
+import { Button } from "@/components/Button";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { AuditTable } from "@/pages/audit/AuditTable";
+import { useAuditT } from "@/pages/audit/texts";
+
+/** Who changed, ran or paused the job. */
+export default function AuditTab({ job }: { job: string }) {
+  const t = useAuditT();
+  const list = useInfiniteQuery(auditList({ object: `job ${job}` }));
+  // The filter takes a part of the object: a job whose name begins alike is another.
+  const entries = list.data?.pages.flatMap((p) => p.items).filter((e) => e.object === `job ${job}`) ?? [];
+  if (list.isError && !list.data) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <Skeleton />;
+  return (
+    <div className="pad">
+      <Card title={t.job.tabs.audit}>
+        {entries.length === 0 ? (
+          <Empty icon={History} title={t.audit.none} />
+        ) : (
+          <div className="sideways">
+            <AuditTable entries={entries} />
+          </div>
+        )}
+      </Card>
+      {list.hasNextPage && (
+        <p className="foot">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t.act.loadMore}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}

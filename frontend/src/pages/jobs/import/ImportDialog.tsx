@@ -1,0 +1,211 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, CircleMinus, CircleX, FileUp, type LucideIcon, Pencil, Plus } from "lucide-react";
+import { useId, useState } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { refreshJobs } from "@/api/jobs";
+import { problemOf } from "@/api/problem";
+import { Button } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Segments } from "@/components/Segments";
+import { localZone } from "@/lib/format";
+import type { Tone } from "@/lib/status";
+import { apply, check, type Outcome, type Row, readable } from "./rows";
+import { useImportT } from "./texts";
+
+const looks: Record<Outcome, [Tone, LucideIcon]> = {
+  created: ["ok", Plus],
+  changed: ["warn", Pencil],
+  unchanged: ["idle", CircleCheck],
+  skipped: ["idle", CircleMinus],
+  broken: ["bad", CircleX],
+};
+
+/** Brings jobs in from a crontab or from documents: first what would become of each, then, if one likes it, the deed. */
+export default function ImportDialog({ onClose }: { onClose(): void }) {
+  const t = useImportT();
+  const w = t.importing;
+  const ids = useId();
+  const client = useQueryClient();
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const [kind, setKind] = useState<"yaml" | "crontab">("yaml");
+  const [text, setText] = useState("");
+  const [group, setGroup] = useState("default");
+  const [zone, setZone] = useState(localZone);
+  const source = { kind, text, group, zone };
+  const dry = useMutation({ mutationFn: () => check(source, w.note) });
+  const deed = useMutation({
+    mutationFn: (rows: Row[]) => apply(rows, w.note),
+    onSettled: () => refreshJobs(client),
+  });
+  const rows = deed.data ?? dry.data;
+  const willChange = (dry.data ?? []).filter((r) => r.outcome === "created" || r.outcome === "changed");
+  const again = () => {
+    dry.reset();
+    deed.reset();
+  };
+  const trouble = dry.error ?? deed.error;
+  const problem = trouble ? problemOf(trouble) : undefined;
+  const open = async (file: File | undefined) => {
+    if (!file) return;
+    const read = await file.text();
+    setText(read);
+    setKind(readable(file.name, read));
+    again();
+  };
+  return (
+    <Dialog
+      title={w.title}
+      hint={rows ? (deed.data ? w.done(deed.data) : w.dry(rows)) : w.hint}
+      open
+      drawer
+      onClose={onClose}
+      footer={
+        deed.data ? (
+          <Button look="primary" onClick={onClose}>
+            {t.act.close}
+          </Button>
+        ) : rows ? (
+          <>
+            <Button onClick={again}>{w.back}</Button>
+            <Button
+              look="primary"
+              busy={deed.isPending}
+              disabled={willChange.length === 0}
+              onClick={() => deed.mutate(dry.data ?? [])}
+            >
+              {w.go(willChange.length)}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={onClose}>{t.act.cancel}</Button>
+            <Button
+              look="primary"
+              busy={dry.isPending}
+              disabled={text.trim() === ""}
+              onClick={() => dry.mutate()}
+            >
+              {w.check}
+            </Button>
+          </>
+        )
+      }
+    >
+      {problem && (
+        <p className="ferr" role="alert">
+          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+            problem.detail ??
+            t.error.codes[problem.code]}
+        </p>
+      )}
+      {rows ? (
+        <Rows rows={rows} />
+      ) : (
+        <>
+          <div className="row g3 wrap">
+            <Segments
+              label={w.format}
+              value={kind}
+              options={[
+                { value: "yaml", label: "YAML" },
+                { value: "crontab", label: "Crontab" },
+              ]}
+              onChange={setKind}
+            />
+            <label className="btn filebtn">
+              <FileUp size={14} aria-hidden />
+              {w.file}
+              <input
+                type="file"
+                className="sr"
+                accept=".yaml,.yml,.json,.txt,.crontab,text/plain"
+                onChange={(e) => void open(e.target.files?.[0])}
+              />
+            </label>
+          </div>
+          {kind === "crontab" && (
+            <div className="two">
+              <label className="f" htmlFor={`${ids}g`}>
+                <span className="lab">{t.jobs.group}</span>
+                <span className="inp">
+                  <input
+                    id={`${ids}g`}
+                    className="mono"
+                    list={`${ids}l`}
+                    value={group}
+                    onChange={(e) => setGroup(e.target.value.trim())}
+                  />
+                </span>
+                <datalist id={`${ids}l`}>
+                  {groups.map((g) => (
+                    <option key={g.executor_group} value={g.executor_group} />
+                  ))}
+                </datalist>
+              </label>
+              <label className="f" htmlFor={`${ids}z`}>
+                <span className="lab">{w.zone}</span>
+                <span className="inp">
+                  <input id={`${ids}z`} value={zone} onChange={(e) => setZone(e.target.value.trim())} />
+                </span>
+              </label>
+            </div>
+          )}
+          <label className="f importtext" htmlFor={`${ids}t`}>
+            <span className="lab">{kind === "yaml" ? w.yamlText : w.crontabText}</span>
+            <textarea
+              id={`${ids}t`}
+              className="area mono"
+              spellCheck={false}
+              placeholder={
+                kind === "yaml"
+                  ? 'job: billing/report\nschedule:\n  cron: "0 3 * * *"\ntask:\n  shell: ./report.sh'
+                  : "# name: nightly-report\n0 3 * * *  /srv/report.sh"
+              }
+              value={text}
+              onChange={(e) => setText(e.target.value)}
+            />
+          </label>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Rows({ rows }: { rows: Row[] }) {
+  const t = useImportT();
+  const w = t.importing;
+  return (
+    <div className="sideways importrows">
+      <table className="tbl c">
+        <thead>
+          <tr>
+            <th>{w.outcome}</th>
+            <th>{w.name}</th>
+            <th className="r">{w.line}</th>
+            <th>{w.why}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((r) => {
+            const [tone, Icon] = looks[r.outcome];
+            return (
+              <tr key={`${r.line} ${r.name}`}>
+                <td>
+                  <span className={`st c-${tone}`}>
+                    <Icon size={14} aria-hidden />
+                    {r.saved ? w.saved : w.outcomes[r.outcome]}
+                  </span>
+                </td>
+                <td>{r.name || "—"}</td>
+                <td className="r num mut">{r.line}</td>
+                <td className="result">
+                  <span className={r.outcome === "broken" ? "c-bad" : "sec"}>{r.note}</span>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,189 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { FileSearch, SearchX } from "lucide-react";
+import { memo, useMemo } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { refOf } from "@/api/jobs";
+import { type LogFilter, logSearch } from "@/api/logs";
+import type { LogLine } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { FilterField } from "@/components/FilterField";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { GroupDot } from "@/components/TaskIcon";
+import { plainText } from "@/lib/ansi";
+import { serverNow } from "@/lib/clock";
+import { useFormat } from "@/lib/format";
+import { shortId } from "@/lib/ids";
+import { useNow } from "@/lib/now";
+import { spans } from "@/lib/ranges";
+import { pieces, wordsOf } from "@/lib/searchwords";
+import { levels, ranges } from "@/router";
+import { Page } from "@/shell/Page";
+import { useLogsT } from "./texts";
+
+/** How much of a line is shown; the run has all of it. */
+const drawn = 600;
+
+/** What all runs print, by words. Each line leads to its place in its run. */
+export default function LogsPage() {
+  const t = useLogsT();
+  const navigate = useNavigate({ from: "/logs" });
+  const search = useSearch({ from: "/logs" });
+  const { q, level, job, group, range = "24h" } = search;
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
+  const from = useMemo(
+    () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
+    [range, q, level, job, group],
+  );
+  const filter: LogFilter = { text: q, level, job, group, from };
+  const list = useInfiniteQuery(logSearch(filter));
+  const lines = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const filtered = Boolean(q || level || job || group);
+  const orNone = <T,>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
+  const words = wordsOf(q ?? "");
+  return (
+    <Page
+      crumbs={[{ text: t.nav.logs }]}
+      actions={
+        <Segments
+          label={t.runs.range}
+          value={range}
+          options={ranges.map((r) => ({ value: r, label: r }))}
+          onChange={(next) => {
+            const chosen = ranges.find((r) => r === next);
+            set({ range: chosen === "24h" ? undefined : chosen });
+          }}
+        />
+      }
+      head={
+        <div className="filters">
+          <FilterField
+            value={q ?? ""}
+            placeholder={t.logs.filter}
+            onChange={(text) => set({ q: text || undefined })}
+          />
+          <FilterChip
+            name={t.logs.level}
+            multiple
+            options={levels.map((l) => ({ value: l, label: t.run.levels[l] ?? l }))}
+            chosen={level ?? []}
+            onChange={(next) => set({ level: orNone(next) })}
+          />
+          <FilterChip
+            name={t.runs.group}
+            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
+            chosen={group ? [group] : []}
+            onChange={([next]) => set({ group: next })}
+          />
+          {job && (
+            <FilterChip
+              name={t.runs.columns.job}
+              options={job.map((j) => ({ value: j, label: j }))}
+              chosen={job}
+              onChange={(next) => set({ job: orNone(next) })}
+            />
+          )}
+          {filtered && (
+            <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
+              {t.act.clearFilters}
+            </Button>
+          )}
+          <span className="right mut num">
+            {list.data && t.logs.found(lines.length, list.hasNextPage ?? false)}
+          </span>
+        </div>
+      }
+    >
+      {list.isError && !list.data ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Skeleton rows={18} height={24} />
+      ) : lines.length === 0 ? (
+        <Empty icon={q ? SearchX : FileSearch} title={t.logs.none} hint={t.logs.noneHint} />
+      ) : (
+        <ol className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
+          {lines.map((line, i) => (
+            <Hit
+              key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
+              line={line}
+              words={words}
+              first={line.run_id !== lines[i - 1]?.run_id}
+              onJob={(next) => set({ job: [next] })}
+            />
+          ))}
+        </ol>
+      )}
+      {lines.length > 0 && (
+        <p className="foot">
+          {list.hasNextPage ? (
+            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              {t.act.loadMore}
+            </Button>
+          ) : (
+            <span className="mut">{t.logs.end}</span>
+          )}
+        </p>
+      )}
+    </Page>
+  );
+}
+
+interface HitProps {
+  line: LogLine;
+  words: string[];
+  /** The line above is of another run. */
+  first: boolean;
+  onJob(job: string): void;
+}
+
+const classes: Record<string, string> = { warn: " w", error: " e", debug: " d" };
+
+const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
+  const t = useLogsT();
+  const f = useFormat();
+  const now = useNow();
+  const ref = refOf(line.job);
+  const text = plainText(line.text);
+  return (
+    <li className={first ? "first" : undefined}>
+      {first && (
+        <div className="hitrun">
+          <GroupDot group={ref.group} />
+          <Link to="/jobs/$group/$name" params={ref} className="name">
+            {line.job}
+          </Link>
+          <Link to="/runs/$runId" params={{ runId: line.run_id }} className="mono mut">
+            {shortId(line.run_id)}
+          </Link>
+          <span className="mut">{f.short(line.at, now)}</span>
+          <Button small look="ghost" className="right" onClick={() => onJob(line.job)}>
+            {t.logs.onlyJob}
+          </Button>
+        </div>
+      )}
+      <Link
+        to="/runs/$runId"
+        params={{ runId: line.run_id }}
+        search={{ attempt: line.attempt, piece: line.broadcast_index }}
+        hash={`L${line.seq}`}
+        className={`ll${classes[line.level] ?? ""}`}
+      >
+        <span className="ln">{line.seq}</span>
+        <span className="ts">{f.millis(line.at)}</span>
+        <span className="lv" title={t.run.levels[line.level]} />
+        <span className="m">
+          {pieces(text.slice(0, drawn), words).map((p, i) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line's parts do not move
+            p.found ? <mark key={i}>{p.text}</mark> : p.text,
+          )}
+          {text.length > drawn && <span className="mut">{t.run.truncated(text.length - drawn)}</span>}
+        </span>
+      </Link>
+    </li>
+  );
+});

@@ -1,0 +1,77 @@
+import type { Run } from "@/api/schema.gen";
+import { Status } from "@/components/Status";
+import { useWords } from "@/lib/format";
+import { isLiving, tones } from "@/lib/status";
+
+/** More pieces than this are shown as cells without words. */
+const worded = 64;
+
+interface PiecesProps {
+  total: number;
+  /** Those of which something was heard, by their index. */
+  pieces: Run[];
+  chosen: number | undefined;
+  onChoose(piece: number | "run"): void;
+}
+
+/** The pieces of a run: how each does. One that is chosen has its log shown. */
+export function Pieces({ total, pieces, chosen, onChoose }: PiecesProps) {
+  const { t } = useWords();
+  const by = new Map(pieces.map((p) => [p.broadcast_index ?? 0, p]));
+  const done = pieces.filter((p) => !isLiving(p.status)).length;
+  const running = pieces.filter((p) => p.status === "running").length;
+  const small = total > worded;
+  return (
+    <section>
+      <h2>
+        {t.run.pieces}
+        <span className="right mut num">{t.run.piecesDone(done, running, total)}</span>
+      </h2>
+      <div className={small ? "pieces small" : "pieces"}>
+        {Array.from({ length: total }, (_, i) => {
+          const piece = by.get(i);
+          const status = piece?.status ?? "pending";
+          const share = piece?.status === "running" ? (piece.percent ?? 0) : isLiving(status) ? 0 : 100;
+          return (
+            <button
+              type="button"
+              // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its index
+              key={i}
+              className={i === chosen ? "piece on" : "piece"}
+              aria-pressed={i === chosen}
+              aria-label={t.run.piece(i, t.status[status])}
+              title={[t.run.piece(i, t.status[status]), piece?.instance, piece?.message ?? piece?.reason]
+                .filter(Boolean)
+                .join(" · ")}
+              onClick={() => onChoose(i)}
+            >
+              {!small && (
+                <span className="row">
+                  <b className="num">{i}</b>
+                  <span className="right">
+                    {piece?.status === "running" && piece.percent ? (
+                      <span className="num c-run">{Math.round(piece.percent)}%</span>
+                    ) : (
+                      <Status status={status} bare />
+                    )}
+                  </span>
+                </span>
+              )}
+              <span className="bar">
+                <i className={`b-${tones[status]}`} style={{ width: `${small && piece ? 100 : share}%` }} />
+              </span>
+            </button>
+          );
+        })}
+      </div>
+      <button
+        type="button"
+        className="textlink"
+        aria-pressed={chosen === undefined}
+        onClick={() => onChoose("run")}
+      >
+        {t.run.wholeLog}
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import { useQuery } from "@tanstack/react-query";
+import { base } from "@/api/client";
+import { healthQuery, versionQuery } from "@/api/cluster";
+import { CopyIconButton } from "@/components/Copy";
+import { Card } from "@/components/Panel";
+import { useSettingsT } from "./texts";
+
+/** What this is, and where programs reach it. */
+export default function About() {
+  const t = useSettingsT();
+  const version = useQuery(versionQuery).data;
+  const health = useQuery(healthQuery).data;
+  return (
+    <div className="grid two-up">
+      <Card title={t.product}>
+        <dl className="dl b">
+          <dt>{t.settings.version}</dt>
+          <dd className="mono">{version?.version ?? "—"}</dd>
+          <dt>{t.settings.builtWith}</dt>
+          <dd className="mono">{version?.go ?? "—"}</dd>
+          <dt>{t.settings.licence}</dt>
+          <dd>Apache-2.0</dd>
+          {health?.checks.map((c) => (
+            <div className="pairrow" key={c.name}>
+              <dt>{t.health.part(c.name)}</dt>
+              <dd className={c.ok ? "" : "c-bad"}>
+                {c.ok ? t.cluster.answers : (c.detail ?? t.cluster.doesNot)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </Card>
+      <Card title={t.settings.api} note={t.settings.apiHint}>
+        <div className="b">
+          <span className="row g1 command">
+            <code className="pre">{`curl -H "Authorization: Bearer $TOKEN" ${base}/api/v1/jobs`}</code>
+            <CopyIconButton text={`curl -H "Authorization: Bearer $TOKEN" ${base}/api/v1/jobs`} />
+          </span>
+        </div>
+      </Card>
+    </div>
+  );
+}

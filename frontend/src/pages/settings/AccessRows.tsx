@@ -1,0 +1,108 @@
+import { useQuery } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import { useId } from "react";
+import { groupsQuery } from "@/api/cluster";
+import type { Access } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { useSettingsT } from "./texts";
+
+const roles = ["viewer", "operator", "editor", "admin"] as const;
+const grants = ["logs", "params", "scripts", "secrets"] as const;
+
+/** What comes with a role when nobody says otherwise. */
+const usual: Record<Access["role"], readonly (typeof grants)[number][]> = {
+  viewer: ["logs"],
+  operator: ["logs", "params"],
+  editor: grants,
+  admin: grants,
+};
+
+interface AccessRowsProps {
+  value: Access[];
+  onChange(next: Access[]): void;
+}
+
+/** Edits what somebody may do where, a row for each role. */
+export function AccessRows({ value, onChange }: AccessRowsProps) {
+  const t = useSettingsT();
+  const s = t.settings;
+  const listId = useId();
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const edit = (i: number, next: Access) => onChange(value.map((a, j) => (j === i ? next : a)));
+  const toggle = (a: Access, grant: (typeof grants)[number]): Access => {
+    const has = a.grants ?? usual[a.role];
+    const next = grants.filter((g) => (g === grant ? !has.includes(g) : has.includes(g)));
+    const same = next.length === usual[a.role].length && next.every((g) => usual[a.role].includes(g));
+    return same ? { role: a.role, group: a.group } : { ...a, grants: next };
+  };
+  return (
+    <div className="f">
+      <span className="lab">{s.access}</span>
+      {value.map((a, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while its group is typed
+        <div className="accessrow" key={i}>
+          <div className="row g2">
+            <select
+              className="select"
+              aria-label={s.role}
+              value={a.role}
+              onChange={(e) => {
+                const role = roles.find((r) => r === e.target.value);
+                if (role) edit(i, { role, group: a.group });
+              }}
+            >
+              {roles.map((r) => (
+                <option key={r} value={r}>
+                  {t.signIn.roles[r]}
+                </option>
+              ))}
+            </select>
+            <span className="mut">{s.in}</span>
+            <span className="inp grow">
+              <input
+                className="mono"
+                aria-label={s.group}
+                list={listId}
+                value={a.group}
+                spellCheck={false}
+                autoComplete="off"
+                onChange={(e) => edit(i, { ...a, group: e.target.value.trim() })}
+              />
+            </span>
+            <IconButton
+              icon={X}
+              size={14}
+              label={s.removeRole}
+              onClick={() => onChange(value.filter((_, j) => j !== i))}
+            />
+          </div>
+          <div className="row g3 wrap">
+            <span className="mut">{s.sees}</span>
+            {grants.map((g) => (
+              <label className="check small" key={g}>
+                <input
+                  type="checkbox"
+                  className="ck"
+                  checked={(a.grants ?? usual[a.role]).includes(g)}
+                  onChange={() => edit(i, toggle(a, g))}
+                />
+                <span>{s.grants[g]}</span>
+              </label>
+            ))}
+          </div>
+        </div>
+      ))}
+      <datalist id={listId}>
+        <option value="*">{s.everywhere}</option>
+        {groups.map((g) => (
+          <option key={g.executor_group} value={g.executor_group} />
+        ))}
+      </datalist>
+      <span>
+        <Button small icon={Plus} onClick={() => onChange([...value, { role: "viewer", group: "*" }])}>
+          {s.addRole}
+        </Button>
+      </span>
+    </div>
+  );
+}

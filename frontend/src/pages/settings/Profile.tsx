@@ -1,0 +1,224 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { endSession, sessionsQuery, setPassword } from "@/api/access";
+import { problemOf } from "@/api/problem";
+import type { Me } from "@/api/schema.gen";
+import { meKey, meQuery } from "@/api/session";
+import { Button } from "@/components/Button";
+import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Ago } from "@/components/Time";
+import { toast } from "@/components/Toasts";
+import { isZone, localZone, useLang } from "@/lib/format";
+import { setPrefs, type Theme, usePrefs } from "@/lib/prefs";
+import { useComplain } from "@/shell/actions";
+import { AccessTags } from "./AccessTags";
+import { useSettingsT } from "./texts";
+
+/** Who one is, how the console looks, and from where one is signed in. */
+export default function Profile() {
+  const t = useSettingsT();
+  const me = useQuery(meQuery);
+  if (me.isError) return <Failed error={me.error} onRetry={() => void me.refetch()} />;
+  if (!me.data) return <Skeleton rows={4} />;
+  return (
+    <div className="grid two-up">
+      <div className="grid">
+        <Card title={t.settings.you}>
+          <dl className="dl b">
+            <dt>{t.settings.user}</dt>
+            <dd>{me.data.how === "local" ? t.signIn.local : me.data.user}</dd>
+            {me.data.display_name && (
+              <>
+                <dt>{t.settings.name}</dt>
+                <dd>{me.data.display_name}</dd>
+              </>
+            )}
+            <dt>{t.settings.access}</dt>
+            <dd>
+              <AccessTags access={me.data.access} />
+            </dd>
+          </dl>
+        </Card>
+        <Display />
+      </div>
+      <div className="grid">
+        {me.data.has_password && <Password me={me.data} />}
+        {me.data.how === "session" && <Sessions />}
+      </div>
+    </div>
+  );
+}
+
+function Display() {
+  const t = useSettingsT();
+  const lang = useLang();
+  const prefs = usePrefs();
+  const zonesId = useId();
+  const [zone, setZone] = useState(prefs.zone === "local" ? "" : prefs.zone);
+  const change = (next: string) => {
+    setZone(next);
+    if (next === "" || isZone(next)) setPrefs({ zone: next || "local" });
+  };
+  return (
+    <Card title={t.settings.display} note={t.settings.displayHint}>
+      <div className="b fields">
+        <div className="f">
+          <span className="lab">{t.top.language}</span>
+          <Segments
+            label={t.top.language}
+            value={lang}
+            options={[
+              { value: "en", label: "English" },
+              { value: "zh", label: "简体中文" },
+            ]}
+            onChange={(next) => setPrefs({ lang: next })}
+          />
+        </div>
+        <div className="f">
+          <span className="lab">{t.top.theme}</span>
+          <Segments<Theme>
+            label={t.top.theme}
+            value={prefs.theme}
+            options={[
+              { value: "light", label: t.top.themeLight },
+              { value: "dark", label: t.top.themeDark },
+              { value: "system", label: t.top.themeSystem },
+            ]}
+            onChange={(theme) => setPrefs({ theme })}
+          />
+        </div>
+        <label className="f" htmlFor={`${zonesId}z`}>
+          <span className="lab">{t.top.zone}</span>
+          <span className={zone === "" || isZone(zone) ? "inp" : "inp bad"}>
+            <input
+              id={`${zonesId}z`}
+              value={zone}
+              list={zonesId}
+              placeholder={`${localZone} · ${t.top.myZone}`}
+              onChange={(e) => change(e.target.value.trim())}
+            />
+          </span>
+          <datalist id={zonesId}>
+            {["UTC", ...Intl.supportedValuesOf("timeZone").filter((z) => z !== "UTC")].map((z) => (
+              <option key={z} value={z} />
+            ))}
+          </datalist>
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            className="ck"
+            checked={prefs.letters}
+            onChange={(e) => setPrefs({ letters: e.target.checked })}
+          />
+          <span>{t.shortcuts.letters}</span>
+        </label>
+      </div>
+    </Card>
+  );
+}
+
+function Password({ me }: { me: Me }) {
+  const t = useSettingsT();
+  const client = useQueryClient();
+  const ids = useId();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const save = useMutation({
+    mutationFn: () => setPassword(current, next),
+    onSuccess: (now) => {
+      client.setQueryData(meKey, now);
+      void client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      setCurrent("");
+      setNext("");
+      toast({ text: t.settings.passwordSet });
+    },
+  });
+  const problem = save.error ? problemOf(save.error) : undefined;
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Card title={t.settings.password} note={t.settings.passwordHint}>
+      <form className="b fields" onSubmit={submit}>
+        <input type="hidden" autoComplete="username" value={me.user} />
+        <label className="f" htmlFor={`${ids}c`}>
+          <span className="lab">{t.settings.current}</span>
+          <span className="inp">
+            <input
+              id={`${ids}c`}
+              type="password"
+              autoComplete="current-password"
+              required
+              value={current}
+              onChange={(e) => setCurrent(e.target.value)}
+            />
+          </span>
+        </label>
+        <label className="f" htmlFor={`${ids}n`}>
+          <span className="lab">{t.settings.next}</span>
+          <span className="inp">
+            <input
+              id={`${ids}n`}
+              type="password"
+              autoComplete="new-password"
+              required
+              minLength={12}
+              value={next}
+              onChange={(e) => setNext(e.target.value)}
+            />
+          </span>
+          <span className="hint">{t.signIn.rule}</span>
+        </label>
+        {problem && (
+          <p className="ferr" role="alert">
+            {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+              problem.detail ??
+              t.error.codes[problem.code]}
+          </p>
+        )}
+        <span>
+          <Button type="submit" busy={save.isPending}>
+            {t.settings.setPassword}
+          </Button>
+        </span>
+      </form>
+    </Card>
+  );
+}
+
+function Sessions() {
+  const t = useSettingsT();
+  const client = useQueryClient();
+  const complain = useComplain();
+  const list = useQuery(sessionsQuery);
+  const end = useMutation({
+    mutationFn: endSession,
+    onError: complain,
+    onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  });
+  return (
+    <Card title={t.settings.sessions}>
+      <ul className="list">
+        {list.data?.items.map((s) => (
+          <li key={s.id} className="li">
+            <span className="grow two-lines">
+              <b>{s.current ? t.settings.thisOne : s.address}</b>
+              <span className="mut trunc">{s.user_agent}</span>
+            </span>
+            <span className="mut nowrap">
+              <Ago at={s.seen_at} />
+            </span>
+            {!s.current && (
+              <Button small busy={end.isPending && end.variables === s.id} onClick={() => end.mutate(s.id)}>
+                {t.settings.end}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

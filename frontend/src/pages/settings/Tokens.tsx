@@ -1,0 +1,264 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useId, useState } from "react";
+import { createToken, revokeToken, tokensKey, tokensQuery } from "@/api/access";
+import { problemOf } from "@/api/problem";
+import type { Access, NewToken, Token } from "@/api/schema.gen";
+import { meQuery } from "@/api/session";
+import { Button } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Ago } from "@/components/Time";
+import { toast } from "@/components/Toasts";
+import { useComplain } from "@/shell/actions";
+import { useMay } from "@/shell/may";
+import { AccessRows } from "./AccessRows";
+import { AccessTags } from "./AccessTags";
+import { Reveal } from "./Reveal";
+import { useSettingsT } from "./texts";
+
+const lives = ["7d", "30d", "90d", "366d"] as const;
+
+/** The tokens by which programs use the API. */
+export default function Tokens() {
+  const t = useSettingsT();
+  const s = t.settings;
+  const isAdmin = useMay()("admin", "*");
+  const me = useQuery(meQuery).data;
+  const [whose, setWhose] = useState<"mine" | "all">("mine");
+  const list = useQuery(tokensQuery(whose === "all"));
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<NewToken>();
+  const [revoking, setRevoking] = useState<Token>();
+  // Tokens belong to users; whoever is an administrator by being on the machine is none.
+  const mayMake = me !== undefined && (me.how !== "local" || isAdmin);
+  return (
+    <>
+      <Card
+        title={s.tabs.tokens}
+        note={s.tokensHint}
+        aside={
+          <>
+            {isAdmin && (
+              <Segments
+                label={s.whose}
+                value={whose}
+                options={[
+                  { value: "mine", label: s.mine },
+                  { value: "all", label: s.everybodys },
+                ]}
+                onChange={setWhose}
+              />
+            )}
+            <Button look="primary" icon={Plus} disabled={!mayMake} onClick={() => setMaking(true)}>
+              {s.newToken}
+            </Button>
+          </>
+        }
+      >
+        {list.isError ? (
+          <Failed error={list.error} onRetry={() => void list.refetch()} />
+        ) : !list.data ? (
+          <Skeleton rows={3} />
+        ) : list.data.items.length === 0 ? (
+          <Empty title={s.noTokens} hint={s.noTokensHint} />
+        ) : (
+          <div className="sideways">
+            <table className="tbl">
+              <thead>
+                <tr>
+                  <th>{s.tokenName}</th>
+                  <th>{s.user}</th>
+                  <th>{s.access}</th>
+                  <th>{s.created}</th>
+                  <th>{s.expires}</th>
+                  <th className="r">
+                    <span className="sr">{s.revoke}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.data.items.map((token) => (
+                  <tr key={token.id}>
+                    <td>
+                      <span className="two-lines">
+                        <b>{token.name}</b>
+                        <span className="mut mono">{token.id}</span>
+                      </span>
+                    </td>
+                    <td>{token.user}</td>
+                    <td>
+                      <AccessTags access={token.access} />
+                    </td>
+                    <td className="mut">
+                      <Ago at={token.created_at} />
+                    </td>
+                    <td className={token.expired ? "c-bad" : "mut"}>
+                      <Ago at={token.expires_at} />
+                    </td>
+                    <td className="r">
+                      <Button small look="danger" onClick={() => setRevoking(token)}>
+                        {s.revoke}
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Card>
+      {making && (
+        <TokenDialog
+          local={me?.how === "local"}
+          onClose={() => setMaking(false)}
+          onMade={(next) => {
+            setMaking(false);
+            setMade(next);
+          }}
+        />
+      )}
+      {made && (
+        <Reveal
+          title={s.tokenMade(made.token.name)}
+          hint={s.tokenMadeHint}
+          secret={made.secret}
+          expires={made.token.expires_at}
+          onClose={() => setMade(undefined)}
+        />
+      )}
+      {revoking && <RevokeDialog token={revoking} onClose={() => setRevoking(undefined)} />}
+    </>
+  );
+}
+
+interface TokenDialogProps {
+  /** Whoever asks is no user, so it must be said whose the token is. */
+  local: boolean;
+  onClose(): void;
+  onMade(made: NewToken): void;
+}
+
+function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
+  const t = useSettingsT();
+  const s = t.settings;
+  const ids = useId();
+  const client = useQueryClient();
+  const [name, setName] = useState("");
+  const [user, setUser] = useState("");
+  const [life, setLife] = useState<(typeof lives)[number]>("90d");
+  const [narrow, setNarrow] = useState(false);
+  const [access, setAccess] = useState<Access[]>([{ role: "operator", group: "default" }]);
+  const make = useMutation({
+    mutationFn: () => createToken(name, life, narrow ? access : undefined, user || undefined),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: tokensKey });
+      onMade(made);
+    },
+  });
+  const problem = make.error ? problemOf(make.error) : undefined;
+  return (
+    <Dialog
+      title={s.newToken}
+      open
+      wide
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button
+            look="primary"
+            busy={make.isPending}
+            disabled={name === "" || (local && user === "")}
+            onClick={() => make.mutate()}
+          >
+            {s.makeToken}
+          </Button>
+        </>
+      }
+    >
+      <div className="two">
+        <label className="f" htmlFor={`${ids}n`}>
+          <span className="lab">{s.tokenName}</span>
+          <span className="inp">
+            <input
+              id={`${ids}n`}
+              value={name}
+              maxLength={100}
+              placeholder="CI"
+              onChange={(e) => setName(e.target.value)}
+            />
+          </span>
+        </label>
+        {local && (
+          <label className="f" htmlFor={`${ids}u`}>
+            <span className="lab">{s.user}</span>
+            <span className="inp">
+              <input id={`${ids}u`} value={user} onChange={(e) => setUser(e.target.value.trim())} />
+            </span>
+          </label>
+        )}
+      </div>
+      <div className="f">
+        <span className="lab">{s.lives}</span>
+        <Segments
+          label={s.lives}
+          value={life}
+          options={lives.map((l) => ({ value: l, label: l }))}
+          onChange={setLife}
+        />
+      </div>
+      <label className="check">
+        <input
+          type="checkbox"
+          className="ck"
+          checked={narrow}
+          onChange={(e) => setNarrow(e.target.checked)}
+        />
+        <span>{s.narrow}</span>
+      </label>
+      {narrow && <AccessRows value={access} onChange={setAccess} />}
+      {problem && (
+        <p className="ferr" role="alert">
+          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+            problem.detail ??
+            t.error.codes[problem.code]}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+function RevokeDialog({ token, onClose }: { token: Token; onClose(): void }) {
+  const t = useSettingsT();
+  const client = useQueryClient();
+  const complain = useComplain();
+  const revoke = useMutation({
+    mutationFn: () => revokeToken(token.id),
+    onError: complain,
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: tokensKey });
+      toast({ text: t.settings.revoked(token.name) });
+    },
+    onSettled: onClose,
+  });
+  return (
+    <Dialog
+      title={t.settings.revokeAsk(token.name)}
+      hint={t.settings.revokeHint}
+      open
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button look="danger-fill" busy={revoke.isPending} onClick={() => revoke.mutate()}>
+            {t.settings.revoke}
+          </Button>
+        </>
+      }
+    >
+      {null}
+    </Dialog>
+  );
+}

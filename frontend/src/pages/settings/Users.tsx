@@ -1,0 +1,310 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Ellipsis, KeyRound, Link2, LogOut, Pencil, Plus, Trash2, UserX } from "lucide-react";
+import { useId, useState } from "react";
+import { deleteUser, endSessionsOf, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
+import { problemOf } from "@/api/problem";
+import type { Access, UserItem } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Menu, MenuItem, MenuLine } from "@/components/Menu";
+import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Ago } from "@/components/Time";
+import { toast } from "@/components/Toasts";
+import { useComplain } from "@/shell/actions";
+import { AccessRows } from "./AccessRows";
+import { AccessTags } from "./AccessTags";
+import { Reveal } from "./Reveal";
+import { useSettingsT } from "./texts";
+
+/** Who may sign in, and what each may do. */
+export default function Users() {
+  const t = useSettingsT();
+  const s = t.settings;
+  const list = useQuery(usersQuery);
+  const [editing, setEditing] = useState<UserItem | "new">();
+  const [link, setLink] = useState<{ user: string; link: string; expires_at: string }>();
+  const [removing, setRemoving] = useState<UserItem>();
+  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Skeleton />;
+  return (
+    <>
+      <Card
+        title={s.tabs.users}
+        note={s.usersHint}
+        aside={
+          <Button look="primary" icon={Plus} onClick={() => setEditing("new")}>
+            {s.newUser}
+          </Button>
+        }
+      >
+        <div className="sideways">
+          <table className="tbl">
+            <thead>
+              <tr>
+                <th>{s.user}</th>
+                <th>{s.access}</th>
+                <th>{s.signsIn}</th>
+                <th>{s.updated}</th>
+                <th className="r">
+                  <span className="sr">{t.act.more}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.items.map((u) => (
+                <UserRow
+                  key={u.user}
+                  user={u}
+                  onEdit={() => setEditing(u)}
+                  onLink={setLink}
+                  onRemove={() => setRemoving(u)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {list.data.items.length === 0 && <p className="b sec">{s.noUsers}</p>}
+      </Card>
+      {editing && (
+        <UserDialog
+          user={editing === "new" ? undefined : editing}
+          onClose={() => setEditing(undefined)}
+          onLink={setLink}
+        />
+      )}
+      {link && (
+        <Reveal
+          title={s.linkFor(link.user)}
+          hint={s.linkHint}
+          secret={link.link}
+          expires={link.expires_at}
+          onClose={() => setLink(undefined)}
+        />
+      )}
+      {removing && <RemoveDialog user={removing} onClose={() => setRemoving(undefined)} />}
+    </>
+  );
+}
+
+interface UserRowProps {
+  user: UserItem;
+  onEdit(): void;
+  onLink(link: { user: string; link: string; expires_at: string }): void;
+  onRemove(): void;
+}
+
+function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
+  const t = useSettingsT();
+  const s = t.settings;
+  const complain = useComplain();
+  const invite = useInvite(onLink);
+  const end = useMutation({
+    mutationFn: () => endSessionsOf(u.user),
+    onError: complain,
+    onSuccess: () => toast({ text: s.sessionsEnded(u.user) }),
+  });
+  return (
+    <tr>
+      <td>
+        <span className="row g2">
+          <span className="av" aria-hidden>
+            {(u.display_name || u.user).slice(0, 2).toUpperCase()}
+          </span>
+          <span className="two-lines">
+            <b>{u.user}</b>
+            <span className="mut">{u.display_name}</span>
+          </span>
+          {u.disabled && (
+            <span className="tag c-warn">
+              <UserX size={12} aria-hidden /> {s.disabled}
+            </span>
+          )}
+        </span>
+      </td>
+      <td>
+        <AccessTags access={u.access} />
+      </td>
+      <td className="sec">{s.ways[u.signs_in]}</td>
+      <td className="mut">
+        <Ago at={u.updated_at} />
+      </td>
+      <td className="r">
+        <Menu
+          trigger={
+            <button type="button" className="ic" aria-label={`${t.act.more}: ${u.user}`}>
+              <Ellipsis size={16} aria-hidden />
+            </button>
+          }
+        >
+          <MenuItem icon={Pencil} onSelect={onEdit}>
+            {t.act.edit}
+          </MenuItem>
+          <MenuItem icon={Link2} onSelect={() => invite.mutate(u.user)}>
+            {s.makeLink}
+          </MenuItem>
+          <MenuItem icon={LogOut} onSelect={() => end.mutate()}>
+            {s.endSessions}
+          </MenuItem>
+          <MenuLine />
+          <MenuItem icon={Trash2} danger onSelect={onRemove}>
+            {t.act.remove}
+          </MenuItem>
+        </Menu>
+      </td>
+    </tr>
+  );
+}
+
+function useInvite(onLink: UserRowProps["onLink"]) {
+  const complain = useComplain();
+  return useMutation({
+    mutationFn: (user: string) => inviteUser(user),
+    onError: complain,
+    onSuccess: (made, user) => onLink({ user, ...made }),
+  });
+}
+
+interface UserDialogProps {
+  user: UserItem | undefined;
+  onClose(): void;
+  onLink: UserRowProps["onLink"];
+}
+
+/** Creates a user, who then gets a link to choose a password by, or edits one. */
+function UserDialog({ user, onClose, onLink }: UserDialogProps) {
+  const t = useSettingsT();
+  const s = t.settings;
+  const ids = useId();
+  const client = useQueryClient();
+  const [name, setName] = useState(user?.user ?? "");
+  const [display, setDisplay] = useState(user?.display_name ?? "");
+  const [access, setAccess] = useState<Access[]>(user?.access ?? [{ role: "viewer", group: "*" }]);
+  const [disabled, setDisabled] = useState(user?.disabled ?? false);
+  const [program, setProgram] = useState(false);
+  const invite = useInvite(onLink);
+  const save = useMutation({
+    mutationFn: () =>
+      putUser(
+        name,
+        { display_name: display || undefined, access, disabled: disabled || undefined },
+        user?.revision,
+      ),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: usersKey });
+      onClose();
+      if (!user && !program) invite.mutate(name);
+    },
+  });
+  const problem = save.error ? problemOf(save.error) : undefined;
+  return (
+    <Dialog
+      title={user ? s.editUser(user.user) : s.newUser}
+      open
+      wide
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button look="primary" busy={save.isPending} disabled={name === ""} onClick={() => save.mutate()}>
+            {user ? s.saveUser : program ? s.create : s.createAndInvite}
+          </Button>
+        </>
+      }
+    >
+      <div className="two">
+        <label className="f" htmlFor={`${ids}u`}>
+          <span className="lab">{s.user}</span>
+          <span className="inp">
+            <input
+              id={`${ids}u`}
+              value={name}
+              disabled={user !== undefined}
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="lin.wei"
+              onChange={(e) => setName(e.target.value.trim())}
+            />
+          </span>
+        </label>
+        <label className="f" htmlFor={`${ids}d`}>
+          <span className="lab">
+            {s.name} <span className="mut">{t.act.optional}</span>
+          </span>
+          <span className="inp">
+            <input
+              id={`${ids}d`}
+              value={display}
+              maxLength={200}
+              autoComplete="off"
+              onChange={(e) => setDisplay(e.target.value)}
+            />
+          </span>
+        </label>
+      </div>
+      <AccessRows value={access} onChange={setAccess} />
+      {user ? (
+        <label className="check">
+          <input
+            type="checkbox"
+            className="ck"
+            checked={disabled}
+            onChange={(e) => setDisabled(e.target.checked)}
+          />
+          <span>{s.disableHint}</span>
+        </label>
+      ) : (
+        <label className="check">
+          <input
+            type="checkbox"
+            className="ck"
+            checked={program}
+            onChange={(e) => setProgram(e.target.checked)}
+          />
+          <span>
+            <KeyRound size={13} aria-hidden /> {s.program}
+          </span>
+        </label>
+      )}
+      {problem && (
+        <p className="ferr" role="alert">
+          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+            problem.detail ??
+            t.error.codes[problem.code]}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ user, onClose }: { user: UserItem; onClose(): void }) {
+  const t = useSettingsT();
+  const client = useQueryClient();
+  const complain = useComplain();
+  const remove = useMutation({
+    mutationFn: () => deleteUser(user.user),
+    onError: complain,
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: usersKey });
+      toast({ text: t.done.deleted(user.user) });
+    },
+    onSettled: onClose,
+  });
+  return (
+    <Dialog
+      title={t.settings.removeUser(user.user)}
+      hint={t.settings.removeUserHint}
+      open
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button look="danger-fill" busy={remove.isPending} onClick={() => remove.mutate()}>
+            {t.act.remove}
+          </Button>
+        </>
+      }
+    >
+      {null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,37 @@
+package webapi
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestACrontabIsReadAsJobsAndSavesNothing(t *testing.T) {
+	w := newWorld(t)
+	read := func(body string, lines ...string) {
+		t.Helper()
+		got, _ := want[CrontabLines](w, http.StatusOK, "POST", "/api/v1/import/crontab", body)
+		var told []string
+		for _, l := range got.Items {
+			line := fmt.Sprintf("%d %s", l.Line, l.Outcome)
+			if l.Job != nil {
+				line += fmt.Sprintf(" %s %s %s %s", l.Job.Job, l.Job.Schedule.Cron, l.Job.Schedule.Zone, l.Job.Task.Shell)
+			}
+			told = append(told, line)
+		}
+		if d := cmp.Diff(lines, told); d != "" {
+			t.Errorf("%s: %s", body, d)
+		}
+	}
+	read(`{"text":"# name: nightly\n0 3 * * * /srv/report\n@reboot /srv/warm-up\n75 * * * * x\n","group":"ops","zone":"Europe/Berlin"}`,
+		"2 imported ops/nightly 0 3 * * * Europe/Berlin /srv/report", "3 skipped", "4 broken")
+	read(`{"text":"MAILTO=ops\n0 3 * * * root /srv/report\n","system":true}`,
+		"1 skipped", "2 imported default/report 0 3 * * * UTC /srv/report")
+	want[Problem](w, http.StatusBadRequest, "POST", "/api/v1/import/crontab", `{"text":"","zone":"Mars/Olympus"}`)
+	jobs, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", "")
+	if jobs.Total != 0 {
+		t.Errorf("%d jobs were saved", jobs.Total)
+	}
+}
