@@ -62,7 +62,9 @@ func (a Assets) streams() []jetstream.StreamConfig {
 		{
 			Name:        StreamTrig,
 			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
-			Subjects:    []string{"trig.*.any.*", "trig.*.route.*", "cur.*", "defer.*", "rec.*", SubjectNotices},
+			Subjects: []string{
+				"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", "defer.*", "rec.*", SubjectNotices,
+			},
 			// A work queue forgets what is acknowledged, and does so durably: a limits
 			// stream redelivers acknowledged triggers after a crash of the server.
 			Retention: jetstream.WorkQueuePolicy,

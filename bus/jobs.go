@@ -51,6 +51,11 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *JobEntry, 
 	if err := c.EnsureGroup(ctx, j.Job.Group()); err != nil {
 		return nil, false, err
 	}
+	if j.Priority != job.PriorityNormal {
+		if err := c.GovernGroup(ctx, j.Job.Group()); err != nil {
+			return nil, false, err
+		}
+	}
 	if err := c.provideScript(ctx, j); err != nil {
 		return nil, false, err
 	}

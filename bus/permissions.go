@@ -1,5 +1,7 @@
 package bus
 
+import "carillon/job"
+
 // ExecutorPermissions returns what an executor of a group publishes and what it
 // subscribes to: all that the protocol needs, and nothing else. Besides these it
 // answers requests, once each. docs/protocol.md has the same lists.
@@ -8,6 +10,8 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 		"$JS.API.CONSUMER.MSG.NEXT." + StreamTrig + "." + ConsumerAny(group),
 		"$JS.ACK." + StreamTrig + "." + ConsumerAny(group) + ".>",
 		"$JS.ACK." + StreamTrig + "." + ConsumerRoute(group) + ".>",
+		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityHigh, group) + ".>",
+		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityLow, group) + ".>",
 		"$KV." + BucketClaim + "." + group + ".*",
 		"evt.*." + group,
 		"log." + group + ".*",

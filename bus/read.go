@@ -38,6 +38,15 @@ func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
 }
 
+// Has reports whether a stream has the message at a sequence, as its leader knows.
+func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error) {
+	_, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
+	if errors.Is(err, ErrNoMessage) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // getMessage asks the stream's leader for one message.
 func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)

@@ -47,7 +47,16 @@ func SubjectRouted(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".route." + group
 }
 
-// SubjectTriggers matches both [SubjectTrigger] and [SubjectRouted]; group may be "*".
+// SubjectPriority returns where triggers of a governed group go, by the priority of their
+// job; see [Group.Governed]. Those of the normal one go where all routed ones do.
+func SubjectPriority(shard int, p job.Priority, group string) string {
+	if p == job.PriorityNormal {
+		return SubjectRouted(shard, group)
+	}
+	return "trig." + strconv.Itoa(shard) + "." + string(p) + "." + group
+}
+
+// SubjectTriggers matches the subjects of all triggers of a shard; group may be "*".
 func SubjectTriggers(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".*." + group
 }
@@ -75,6 +84,9 @@ const SubjectNotices = "note.*"
 func SubjectEvent(shard int, group string) string {
 	return "evt." + strconv.Itoa(shard) + "." + group
 }
+
+// SubjectEvents matches [SubjectEvent] of all shards.
+func SubjectEvents(group string) string { return "evt.*." + group }
 
 // ParseSubjectEvent is the inverse of [SubjectEvent].
 func ParseSubjectEvent(subject string) (shard int, group string, ok bool) {
@@ -124,6 +136,15 @@ func ConsumerAny(group string) string { return "any-" + group }
 // ConsumerRoute returns the name of the durable consumer from which the dispatchers
 // of all scheduler nodes pull a group's routed triggers.
 func ConsumerRoute(group string) string { return "route-" + group }
+
+// ConsumerPriority returns the name of the durable consumer from which a dispatcher
+// pulls triggers of a governed group.
+func ConsumerPriority(p job.Priority, group string) string {
+	if p == job.PriorityNormal {
+		return ConsumerRoute(group)
+	}
+	return string(p) + "-" + group
+}
 
 // The names of ingest's durable consumers.
 const (

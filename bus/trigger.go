@@ -66,6 +66,7 @@ type TriggerBody struct {
 	Delivery  job.Delivery `json:"delivery"`
 	Route     job.Route    `json:"route,omitempty"` // empty is any
 	Labels    job.Labels   `json:"labels,omitempty"`
+	Priority  job.Priority `json:"priority,omitempty"`
 	Map       *job.Map     `json:"map,omitempty"` // how the run is cut in pieces
 	Timeout   job.Duration `json:"timeout,omitempty"`
 	WarnAfter job.Duration `json:"warn_after,omitempty"`
@@ -79,7 +80,7 @@ type TriggerBody struct {
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
 	b := TriggerBody{
-		Delivery: v.Delivery, Labels: v.Labels, Map: v.Map, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
+		Delivery: v.Delivery, Labels: v.Labels, Priority: v.Priority, Map: v.Map, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
 		Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
 	}
 	if v.Route != job.RouteAny {

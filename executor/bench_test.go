@@ -42,7 +42,7 @@ func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
 	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
 		b.Fatal(err)
 	}
-	if err := conn.SetupGroup(ctx, "g"); err != nil {
+	if err := conn.SetupGroup(ctx, "g", false); err != nil {
 		b.Fatal(err)
 	}
 	publishNoOps(b, conn)

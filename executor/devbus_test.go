@@ -32,7 +32,7 @@ func startDevBus() *devBus {
 	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
 	must(err)
 	must(conn.Setup(ctx, bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
-	must(conn.SetupGroup(ctx, "billing"))
+	must(conn.SetupGroup(ctx, "billing", false))
 	seen, err := conn.NC.SubscribeSync("*.*.*")
 	must(err)
 	return &devBus{srv, conn, dir, seen}

@@ -190,7 +190,7 @@ func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
 			t.Errorf("told %d times that it waits, want once:\n%s", n, a.log)
 		}
 		setup := func() {
-			if err := w.conn.SetupGroup(t.Context(), "g"); err != nil {
+			if err := w.conn.SetupGroup(t.Context(), "g", false); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Second)

@@ -142,7 +142,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if err := all.Setup(t.Context(), bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all.SetupGroup(t.Context(), "billing"); err != nil {
+	if err := all.SetupGroup(t.Context(), "billing", false); err != nil {
 		t.Fatal(err)
 	}
 	script := &job.Script{Language: "shell", Source: "true"}

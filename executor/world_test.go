@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.conn.SetupGroup(t.Context(), "g"); err != nil {
+	if err := w.conn.SetupGroup(t.Context(), "g", false); err != nil {
 		t.Fatal(err)
 	}
 	return w

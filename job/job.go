@@ -29,6 +29,8 @@ type Job struct {
 	// Route says which instance of the group does a run, Labels which are considered.
 	Route  Route  `json:"route,omitempty"`
 	Labels Labels `json:"labels,omitempty"`
+	// Priority says which of the group's pending runs begin first.
+	Priority Priority `json:"priority,omitempty"`
 	// Map has a run done in several pieces, as route broadcast has it done by each
 	// instance; SucceedsIf says how many of the pieces have to succeed.
 	Map        *Map  `json:"map,omitempty"`
@@ -156,6 +158,7 @@ func (j Job) WithDefaults() Job {
 	if j.Route == "" {
 		j.Route = RouteAny
 	}
+	j.Priority = j.Priority.withDefaults()
 	j.Overlap = j.Overlap.withDefaults()
 	j.Retry = j.Retry.withDefaults(j.Delivery)
 	j.Children = j.withDefaultChildren()
@@ -183,6 +186,9 @@ func (j Job) Validate() error {
 		errs = append(errs, err)
 	}
 	if err := j.Labels.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := j.Priority.validate(); err != nil {
 		errs = append(errs, err)
 	}
 	errs = append(errs, j.validatePieces()...)

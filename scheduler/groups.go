@@ -2,10 +2,10 @@ package scheduler
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"carillon/bus"
 	"carillon/job"
 )
 
@@ -22,7 +22,7 @@ func (s *Scheduler) setupGroups(ctx context.Context) {
 		return
 	}
 	defer func() { _ = instances.Stop() }()
-	known := map[string]bool{}
+	known := map[string]bool{} // by group, whether it was set up as a governed one
 	for {
 		var e jetstream.KeyValueEntry
 		select {
@@ -42,19 +42,19 @@ func (s *Scheduler) setupGroups(ctx context.Context) {
 // setupGroup makes the consumer of the group that e is about. Trouble is logged;
 // the group's next sign of life is the next try.
 func (s *Scheduler) setupGroup(ctx context.Context, e jetstream.KeyValueEntry, known map[string]bool) {
-	var g struct {
-		Group string `json:"executor_group"`
-	}
-	if json.Unmarshal(e.Value(), &g) != nil || known[g.Group] || job.CheckSlug("executor_group", g.Group) != nil {
+	g, err := bus.DecodeGroup(e.Value()) // a heartbeat names its group as a group does
+	if err != nil || job.CheckSlug("executor_group", g.Group) != nil {
 		return
 	}
-	err := s.conn.EnsureGroup(ctx, g.Group)
-	if err == nil {
-		err = s.conn.SetupGroup(ctx, g.Group)
+	if governed, done := known[g.Group]; done && (governed || !g.Governed()) {
+		return
+	}
+	if err = s.conn.EnsureGroup(ctx, g.Group); err == nil {
+		err = s.conn.SetupGroup(ctx, g.Group, g.Governed())
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "group not set up", "executor_group", g.Group, "error", err)
 		return
 	}
-	known[g.Group] = true
+	known[g.Group] = g.Governed()
 }

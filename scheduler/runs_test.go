@@ -34,7 +34,7 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 	w.t.Helper()
 	const group = "g"
 	x := &executor{w: w, conn: w.connect("executor")}
-	if err := x.conn.SetupGroup(w.t.Context(), group); err != nil {
+	if err := x.conn.SetupGroup(w.t.Context(), group, false); err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(w.t.Context())

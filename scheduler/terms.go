@@ -11,8 +11,8 @@ import (
 	"carillon/scheduler/shard"
 )
 
-// terms is what concerns all shards alike: calendars, the switch for everything, and
-// which instances are online. It keeps what it has heard, for machines that come later.
+// terms is what concerns all shards alike: calendars, the switch for everything, which
+// instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
 type terms struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
@@ -21,10 +21,11 @@ type terms struct {
 	calendars []*job.CalendarVersion
 	holds     []bus.Hold
 	rosters   map[string]*roster // by group
+	governed  map[string]bool    // groups
 }
 
 func newTerms(s *Scheduler) *terms {
-	return &terms{s: s, ready: make(chan struct{}), rosters: map[string]*roster{}}
+	return &terms{s: s, ready: make(chan struct{}), rosters: map[string]*roster{}, governed: map[string]bool{}}
 }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
@@ -44,8 +45,14 @@ func (t *terms) follow(ctx context.Context) {
 		return
 	}
 	defer func() { _ = instances.Stop() }()
+	groups := t.s.watch(ctx, t.s.conn.WatchGroups)
+	if groups == nil {
+		return
+	}
+	defer func() { _ = groups.Stop() }()
 	var started, watches sync.WaitGroup
-	started.Add(3)
+	started.Add(4)
+	watches.Go(func() { t.watch(ctx, groups, started.Done, t.putGroup) })
 	watches.Go(func() { t.watch(ctx, calendars, started.Done, t.putCalendar) })
 	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putHold) })
 	watches.Go(func() { t.watchInstances(ctx, instances, started.Done) })
@@ -107,6 +114,21 @@ func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
 }
 
+func (t *terms) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
+	g, err := bus.DecodeGroup(e.Value())
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
+		return
+	}
+	t.mu.Lock()
+	was := t.governed[e.Key()]
+	t.governed[e.Key()] = g.Governed()
+	t.mu.Unlock()
+	if was != g.Governed() {
+		t.tell(ctx, func(m *shard.Machine) { m.PutGroup(e.Key(), g.Governed()) })
+	}
+}
+
 // tell lets every machine hear of a change.
 func (t *terms) tell(ctx context.Context, put func(*shard.Machine)) {
 	for _, l := range t.s.lanes {
@@ -127,6 +149,9 @@ func (t *terms) apply(m *shard.Machine) {
 	}
 	for _, h := range t.holds {
 		m.PutHold(h)
+	}
+	for group, governed := range t.governed {
+		m.PutGroup(group, governed)
 	}
 	for group, r := range t.rosters {
 		m.PutInstances(group, r.online)

@@ -490,15 +490,35 @@ type Grant = auth.Grant
 
 // Group defines model for Group.
 type Group struct {
+	// Dispatched Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them
+	Dispatched    bool       `json:"dispatched,omitempty"`
 	ExecutorGroup string     `json:"executor_group"`
 	Instances     []Instance `json:"instances"`
 
+	// Limit How many of its runs are alive at once at most; absent is no limit
+	Limit int `json:"limit,omitempty"`
+
+	// Rate How many of its runs begin per second at most; absent is no limit
+	Rate float64 `json:"rate,omitempty"`
+
 	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
 	State GroupState `json:"state"`
+
+	// Waiting Of such a group, how many runs have not been handed to a dispatcher
+	Waiting int `json:"waiting,omitempty"`
 }
 
 // GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
 type GroupState string
+
+// GroupLimits defines model for GroupLimits.
+type GroupLimits struct {
+	// Limit Runs alive at once; 0 is no limit
+	Limit int `json:"limit,omitempty"`
+
+	// Rate Runs begun per second; 0 is no limit
+	Rate float64 `json:"rate,omitempty"`
+}
 
 // GroupList defines model for GroupList.
 type GroupList struct {
@@ -1381,6 +1401,12 @@ type CountFiresParams struct {
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 }
 
+// PutGroupParams defines parameters for PutGroup.
+type PutGroupParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // CreateCredentialParams defines parameters for CreateCredential.
 type CreateCredentialParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -1741,6 +1767,9 @@ type AddSilenceJSONRequestBody = SilenceRequest
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
+type PutGroupJSONRequestBody = GroupLimits
+
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialRequest
 
@@ -1881,6 +1910,9 @@ type ServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
+	// PutGroup Limit how many runs a group does
+	// (PUT /api/v1/groups/{group})
+	PutGroup(c *fiber.Ctx, group GroupName, params PutGroupParams) error
 	// ListCredentials The credentials of a group's executors, without their seeds
 	// (GET /api/v1/groups/{group}/credentials)
 	ListCredentials(c *fiber.Ctx, group GroupName) error
@@ -3417,6 +3449,57 @@ func (siw *ServerInterfaceWrapper) ListGroups(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListGroups(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutGroup operation middleware
+func (siw *ServerInterfaceWrapper) PutGroup(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutGroupParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutGroup(c, group, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6238,6 +6321,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/groups", wrapper.ListGroups)
 
+	router.Put(options.BaseURL+"/api/v1/groups/:group", wrapper.PutGroup)
+
 	router.Get(options.BaseURL+"/api/v1/groups/:group/handlers", wrapper.ListHandlers)
 
 	router.Get(options.BaseURL+"/api/v1/groups/:group/secrets", wrapper.ListSecrets)
@@ -7145,6 +7230,37 @@ type ListGroupsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListGroupsdefaultApplicationProblemPlusJSONResponse) VisitListGroupsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutGroupRequestObject struct {
+	Group  GroupName `json:"group"`
+	Params PutGroupParams
+	Body   *PutGroupJSONRequestBody
+}
+
+type PutGroupResponseObject interface {
+	VisitPutGroupResponse(ctx *fiber.Ctx) error
+}
+
+type PutGroup200JSONResponse Group
+
+func (response PutGroup200JSONResponse) VisitPutGroupResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutGroupdefaultApplicationProblemPlusJSONResponse) VisitPutGroupResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -9082,6 +9198,9 @@ type StrictServerInterface interface {
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
+	// PutGroup Limit how many runs a group does
+	// (PUT /api/v1/groups/{group})
+	PutGroup(ctx context.Context, request PutGroupRequestObject) (PutGroupResponseObject, error)
 	// ListCredentials The credentials of a group's executors, without their seeds
 	// (GET /api/v1/groups/{group}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -10107,6 +10226,48 @@ func (sh *strictHandler) ListGroups(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ListGroupsResponseObject); ok {
 		if err := validResponse.VisitListGroupsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutGroup operation middleware
+func (sh *strictHandler) PutGroup(ctx *fiber.Ctx, group GroupName, params PutGroupParams) error {
+	var request PutGroupRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	var body PutGroupJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutGroup(ctx.UserContext(), request.(PutGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutGroupResponseObject); ok {
+		if err := validResponse.VisitPutGroupResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

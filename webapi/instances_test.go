@@ -15,7 +15,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	e, err := executor.New(w.conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
 	w.check(err)
-	w.check(w.conn.SetupGroup(w.Context(), "billing"))
+	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	over := make(chan error, 1)

@@ -94,7 +94,7 @@ func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
 
 // ListGroups answers GET /groups.
 func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
-	names, err := h.conn.Groups(ctx)
+	known, err := h.conn.Groups(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,18 +102,25 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 	if err != nil {
 		return nil, err
 	}
-	groups := groupsOf(names, instances)
+	groups := groupsOf(known, instances)
 	if visible := seen(ctx); visible != nil {
 		groups = slices.DeleteFunc(groups, func(g Group) bool { return !visible[g.ExecutorGroup] })
+	}
+	for i := range groups {
+		if err := h.countWaiting(ctx, &groups[i]); err != nil {
+			return nil, err
+		}
 	}
 	return ListGroups200JSONResponse{Items: groups}, nil
 }
 
 // groupsOf puts instances under their groups, both in order of name.
-func groupsOf(names []string, instances []bus.Instance) []Group {
+func groupsOf(known []bus.Group, instances []bus.Instance) []Group {
 	groups := map[string]*Group{}
-	for _, name := range names {
-		groups[name] = &Group{ExecutorGroup: name, State: GroupStateEmpty, Instances: []Instance{}}
+	for _, k := range known {
+		groups[k.Group] = &Group{
+			ExecutorGroup: k.Group, Limit: k.Limit, Rate: k.Rate, Dispatched: k.Dispatched, State: GroupStateEmpty, Instances: []Instance{},
+		}
 	}
 	slices.SortFunc(instances, func(a, b bus.Instance) int { return strings.Compare(a.Instance, b.Instance) })
 	for _, i := range instances {

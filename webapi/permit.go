@@ -108,6 +108,7 @@ var permits = map[string]permit{
 	"uncordonInstance": {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
 	"setInstance":      {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
 
+	"putGroup":     {role: auth.Admin, where: ofPath, change: "group {group}"},
 	"listHandlers": {role: auth.Viewer, where: ofPath},
 	"listSecrets":  {role: auth.Editor, where: ofPath},
 	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},

@@ -36,6 +36,9 @@ func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListR
 	if err := h.markSilent(ctx, found.Runs); err != nil {
 		return nil, err
 	}
+	if err := h.markWaiting(ctx, found.Runs); err != nil {
+		return nil, err
+	}
 	return ListRuns200JSONResponse{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
 }
 
@@ -50,6 +53,9 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 		return nil, storeError(err)
 	}
 	if err := h.markSilent(ctx, attempts); err != nil {
+		return nil, err
+	}
+	if err := h.markWaiting(ctx, attempts[:1]); err != nil {
 		return nil, err
 	}
 	newest := attempts[0]

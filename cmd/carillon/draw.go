@@ -65,6 +65,9 @@ func drawJob(t *table, item client.JobItem) {
 	}
 	t.row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
 	t.row("delivery", string(d.Delivery))
+	if d.Priority != job.PriorityNormal {
+		t.row("priority", string(d.Priority))
+	}
 	drawReactions(t, &d.Job)
 	t.row("task", d.Task.Kind()+": "+cell(taskText(d.Task), 200))
 	if len(item.NextFires) > 0 {
@@ -273,6 +276,11 @@ func drawGroups(t *table, groups client.GroupList) {
 			}
 			t.row(g.ExecutorGroup, string(i.State), cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
 				cell(strings.Join(kinds, ", "), 40), cell(cmp.Or(i.Labels.String(), "-"), 40), cell(i.Version, 20), cell(i.Host, 30), hostLoad(i.Load), instant(i.At))
+		}
+	}
+	for _, g := range groups.Items {
+		if g.Limit > 0 || g.Rate > 0 {
+			t.line(fmt.Sprintf("group %s %s; %s", g.ExecutorGroup, groupLimits(g), countOf(g.Waiting, "run")+" waiting"))
 		}
 	}
 }

@@ -64,6 +64,7 @@ func main() {
 		newWhoamiCommand(),
 		newUserCommand(),
 		newTokenCommand(),
+		newGroupCommand(),
 		newChangesCommand(),
 	)
 	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -427,15 +427,35 @@ type Grant = auth.Grant
 
 // Group defines model for Group.
 type Group struct {
+	// Dispatched Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them
+	Dispatched    bool       `json:"dispatched,omitempty"`
 	ExecutorGroup string     `json:"executor_group"`
 	Instances     []Instance `json:"instances"`
 
+	// Limit How many of its runs are alive at once at most; absent is no limit
+	Limit int `json:"limit,omitempty"`
+
+	// Rate How many of its runs begin per second at most; absent is no limit
+	Rate float64 `json:"rate,omitempty"`
+
 	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
 	State GroupState `json:"state"`
+
+	// Waiting Of such a group, how many runs have not been handed to a dispatcher
+	Waiting int `json:"waiting,omitempty"`
 }
 
 // GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
 type GroupState string
+
+// GroupLimits defines model for GroupLimits.
+type GroupLimits struct {
+	// Limit Runs alive at once; 0 is no limit
+	Limit int `json:"limit,omitempty"`
+
+	// Rate Runs begun per second; 0 is no limit
+	Rate float64 `json:"rate,omitempty"`
+}
 
 // GroupList defines model for GroupList.
 type GroupList struct {
@@ -1318,6 +1338,12 @@ type CountFiresParams struct {
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 }
 
+// PutGroupParams defines parameters for PutGroup.
+type PutGroupParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // CreateCredentialParams defines parameters for CreateCredential.
 type CreateCredentialParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -1677,6 +1703,9 @@ type AddSilenceJSONRequestBody = SilenceRequest
 
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
+
+// PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
+type PutGroupJSONRequestBody = GroupLimits
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialRequest
@@ -2049,6 +2078,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutGroupWithBody Limit how many runs a group does
+	//
+	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+	// job's `start_within` is over. They hold from a moment after the answer on.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+	PutGroupWithBody(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutGroup Limit how many runs a group does
+	//
+	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+	// job's `start_within` is over. They hold from a moment after the answer on.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+	PutGroup(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCredentials The credentials of a group's executors, without their seeds
 	//
@@ -3224,6 +3275,48 @@ func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEd
 // Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListGroupsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutGroupWithBody Limit how many runs a group does
+//
+// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+// job's `start_within` is over. They hold from a moment after the answer on.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+func (c *Client) PutGroupWithBody(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutGroupRequestWithBody(c.Server, group, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutGroup Limit how many runs a group does
+//
+// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+// job's `start_within` is over. They hold from a moment after the answer on.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+func (c *Client) PutGroup(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutGroupRequest(c.Server, group, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6228,6 +6321,68 @@ func NewListGroupsRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutGroupRequest calls the generic PutGroup builder with application/json body
+func NewPutGroupRequest(server string, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutGroupRequestWithBody(server, group, params, "application/json", bodyReader)
+}
+
+// NewPutGroupRequestWithBody constructs an http.Request for the PutGroup method, with any body, and a specified content type
+func NewPutGroupRequestWithBody(server string, group GroupName, params *PutGroupParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/groups/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -10120,6 +10275,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
 	ListGroupsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListGroupsResponse, error)
 
+	// PutGroupWithBodyWithResponse Limit how many runs a group does
+	//
+	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+	// job's `start_within` is over. They hold from a moment after the answer on.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+	PutGroupWithBodyWithResponse(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutGroupResponse, error)
+
+	// PutGroupWithResponse Limit how many runs a group does
+	//
+	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+	// job's `start_within` is over. They hold from a moment after the answer on.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+	PutGroupWithResponse(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*PutGroupResponse, error)
+
 	// ListCredentialsWithResponse The credentials of a group's executors, without their seeds
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12097,6 +12274,54 @@ func (r ListGroupsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListGroupsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PutGroupResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Group
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutGroupResponse) GetJSON200() *Group {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutGroupResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutGroupResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutGroupResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutGroupResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutGroupResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15410,6 +15635,40 @@ func (c *ClientWithResponses) ListGroupsWithResponse(ctx context.Context, reqEdi
 	return ParseListGroupsResponse(rsp)
 }
 
+// PutGroupWithBodyWithResponse Limit how many runs a group does
+//
+// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+// job's `start_within` is over. They hold from a moment after the answer on.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+func (c *ClientWithResponses) PutGroupWithBodyWithResponse(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutGroupResponse, error) {
+	rsp, err := c.PutGroupWithBody(ctx, group, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutGroupResponse(rsp)
+}
+
+// PutGroupWithResponse Limit how many runs a group does
+//
+// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+// job's `start_within` is over. They hold from a moment after the answer on.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
+func (c *ClientWithResponses) PutGroupWithResponse(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*PutGroupResponse, error) {
+	rsp, err := c.PutGroup(ctx, group, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutGroupResponse(rsp)
+}
+
 // ListCredentialsWithResponse The credentials of a group's executors, without their seeds
 //
 // Returns a wrapper object for the known response body format(s).
@@ -17477,6 +17736,39 @@ func ParseListGroupsResponse(rsp *http.Response) (*ListGroupsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest GroupList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePutGroupResponse parses an HTTP response from a PutGroupWithResponse call
+func ParsePutGroupResponse(rsp *http.Response) (*PutGroupResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutGroupResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Group
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *
 	if err := w.Conn.Setup(t.Context(), bus.Assets{Shards: 4, TrigBytes: 8 << 20, EvtBytes: 8 << 20, LogBytes: 256 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Conn.SetupGroup(t.Context(), "g"); err != nil {
+	if err := w.Conn.SetupGroup(t.Context(), "g", false); err != nil {
 		t.Fatal(err)
 	}
 	w.ended = w.subscribe("evt.*.g")

@@ -41,7 +41,8 @@ type Dispatcher struct {
 	serving sync.WaitGroup
 
 	mu     sync.Mutex
-	groups map[string]*group // that have a live instance
+	groups map[string]*group    // that have a live instance
+	known  map[string]bus.Group // what is kept of all groups
 }
 
 // New returns a dispatcher.
@@ -53,7 +54,7 @@ func New(conn *bus.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]bus.Group{}}, nil
 }
 
 // Run hands triggers over until ctx is done; then it hands back what it has. Every
@@ -66,7 +67,15 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	} else {
 		defer func() { _ = sub.Unsubscribe() }()
 	}
-	watch := d.watch(ctx)
+	groups := d.watch(ctx, d.conn.WatchGroups)
+	if groups == nil {
+		return
+	}
+	defer func() { _ = groups.Stop() }()
+	if !d.hearAll(ctx, groups) { // no group may be served as what it is not
+		return
+	}
+	watch := d.watch(ctx, d.conn.WatchInstances)
 	if watch == nil {
 		return
 	}
@@ -77,6 +86,8 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+		case e := <-groups.Updates():
+			d.hearGroup(ctx, e)
 		case e := <-watch.Updates():
 			if e == nil {
 				known = true
@@ -93,16 +104,50 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	}
 }
 
-// watch begins to follow the heartbeats. It returns nil when ctx is done.
-func (d *Dispatcher) watch(ctx context.Context) jetstream.KeyWatcher {
+// hearAll takes in the groups that there are. It returns false when ctx is done.
+func (d *Dispatcher) hearAll(ctx context.Context, groups jetstream.KeyWatcher) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case e := <-groups.Updates():
+			if e == nil {
+				return ctx.Err() == nil
+			}
+			d.hearGroup(ctx, e)
+		}
+	}
+}
+
+// hearGroup takes in what is kept of a group.
+func (d *Dispatcher) hearGroup(ctx context.Context, e jetstream.KeyValueEntry) {
+	if e == nil || e.Operation() != jetstream.KeyValuePut {
+		return
+	}
+	known, err := bus.DecodeGroup(e.Value())
+	if err != nil {
+		d.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known[e.Key()] = known
+	if g := d.groups[e.Key()]; g != nil {
+		g.as = known
+		d.settleLocked(ctx, g)
+	}
+}
+
+// watch begins to follow a bucket. It returns nil when ctx is done.
+func (d *Dispatcher) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
 	rest := time.NewTimer(0)
 	defer rest.Stop()
 	for {
-		w, err := d.conn.WatchInstances(ctx)
+		w, err := begin(ctx)
 		if err == nil {
 			return w
 		}
-		d.log.DebugContext(ctx, "instances not watched yet", "error", err)
+		d.log.DebugContext(ctx, "bucket not watched yet", "error", err)
 		rest.Reset(watchAgain)
 		select {
 		case <-ctx.Done():
@@ -134,6 +179,7 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 	}
 	if g == nil {
 		g = newGroup(d, name)
+		g.as = d.known[name]
 		d.groups[name] = g
 	}
 	g.hear(i, heard)
@@ -153,14 +199,18 @@ func (d *Dispatcher) look(ctx context.Context, now time.Time) {
 // settleLocked begins or ends serving a group, as it has live instances or not.
 func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	known, open := g.count()
-	switch {
-	case open > 0 && g.stop == nil:
-		serving, stop := context.WithCancel(ctx)
-		g.stop = stop
-		d.serving.Go(func() { defer stop(); g.serve(serving) })
-	case open == 0 && g.stop != nil:
+	if g.stop != nil && (open == 0 || g.as.Governed() != g.served.Governed() || g.as.GroupLimits != g.served.GroupLimits) {
 		g.stop()
 		g.stop = nil
+	}
+	if open > 0 && g.stop == nil {
+		serving, stop := context.WithCancel(ctx)
+		g.stop, g.served = stop, g.as
+		serve := g.serve
+		if limits := g.as.GroupLimits; g.as.Governed() {
+			serve = func(ctx context.Context) { g.govern(ctx, limits) }
+		}
+		d.serving.Go(func() { defer stop(); serve(serving) })
 	}
 	if known == 0 {
 		delete(d.groups, g.name)

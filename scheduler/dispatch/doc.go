@@ -31,6 +31,18 @@
 // A piece of a broadcast is meant for one instance. It waits for that one while it is
 // busy, and goes to another only when it is not there, or takes no work.
 //
+// # Governed groups
+//
+// Of a group that has limits, or jobs with priorities, all triggers come here, and one
+// dispatcher, which holds the lease for the group, decides when they begin:
+//
+//	TRIG high-<group> ── some of each ──▶ in hand ── a place, a token, its turn ──▶ offered as above
+//	     route-<group>                      ▲  └── begun too late: missed
+//	     low-<group>                        └── nobody was free
+//
+// How many runs are alive is what JetStream has delivered and not had acknowledged, less
+// what is in hand. Nothing of this is kept anywhere else: who takes over counts again.
+//
 // Not promised: that the route's first choice gets the run. Whoever is busy is passed
 // over; a job that must not run elsewhere needs labels that only one instance has.
 package dispatch

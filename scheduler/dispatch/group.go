@@ -24,7 +24,11 @@ type group struct {
 	roster
 	d    *Dispatcher
 	name string
-	stop context.CancelFunc // ends serve; nil while nobody serves. The dispatcher's mutex guards it.
+	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
+	// what is known of the group, and as which it is served.
+	stop   context.CancelFunc
+	as     bus.Group
+	served bus.Group
 }
 
 func newGroup(d *Dispatcher, name string) *group {

@@ -45,6 +45,7 @@ const (
 	busy                  // all that could have it are busy, or gone
 	nobody                // there is none that could have it
 	unable                // none of those there are able to do the task
+	settled               // its end has been recorded, or found
 )
 
 // offer is one delivery of a trigger, until an instance has it or it is handed back.
@@ -52,6 +53,7 @@ type offer struct {
 	g        *group
 	m        *nats.Msg
 	t        *bus.Trigger
+	seq      uint64 // of the trigger, on the stream
 	delivery int
 	began    time.Time
 	refusals []string // of the latest round, at most maxRefusals
@@ -60,6 +62,20 @@ type offer struct {
 
 // offer finds an instance for the trigger in m.
 func (g *group) offer(ctx context.Context, m *nats.Msg) {
+	o := g.newOffer(ctx, m)
+	if o == nil {
+		return
+	}
+	if o.t.Delivery == job.AtMostOnce && o.delivery > 1 {
+		if done := o.resume(ctx); done {
+			return
+		}
+	}
+	o.place(ctx)
+}
+
+// newOffer returns the trigger in m as an offer, or rejects it and returns nil.
+func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	t, err := bus.DecodeTrigger(m.Header, m.Data)
 	if err == nil && t.Job.Group() != g.name {
 		err = &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q", t.Job, g.name)}
@@ -69,15 +85,9 @@ func (g *group) offer(ctx context.Context, m *nats.Msg) {
 		g.d.metrics.outcome("rejected")
 		g.d.log.WarnContext(ctx, "trigger rejected", "subject", m.Subject, "error", err)
 		g.answer(m, "+TERM")
-		return
+		return nil
 	}
-	o := &offer{g: g, m: m, t: t, delivery: int(meta.NumDelivered), began: time.Now()} //nolint:gosec // a small count
-	if t.Delivery == job.AtMostOnce && o.delivery > 1 {
-		if done := o.resume(ctx); done {
-			return
-		}
-	}
-	o.place(ctx)
+	return &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), began: time.Now()} //nolint:gosec // a small count
 }
 
 // place offers the trigger round after round.
@@ -259,7 +269,7 @@ func (o *offer) why(r result) string {
 			what = fmt.Sprintf("has a handler %q", o.t.Task.Handler)
 		}
 		return fmt.Sprintf("no live instance of group %s%s %s", o.g.name, with, what)
-	case taken, unknown, busy:
+	case taken, unknown, busy, settled:
 	}
 	return fmt.Sprintf("no instance%s is free: %s", with, o.listed())
 }

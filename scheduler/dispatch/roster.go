@@ -46,6 +46,11 @@ type pool struct {
 
 type poolKey struct{ kind, handler, labels string }
 
+// poolOf returns the key of the pool for runs of t.
+func poolOf(t *bus.Trigger) poolKey {
+	return poolKey{kind: t.Task.Kind(), handler: t.Task.Handler, labels: t.Labels.String()}
+}
+
 // hear takes in a heartbeat.
 func (r *roster) hear(i bus.Instance, heard time.Time) {
 	r.mu.Lock()
@@ -112,7 +117,7 @@ func (r *roster) rank(t *bus.Trigger, delivery int) (*pool, func(yield func(int)
 }
 
 func (r *roster) poolLocked(t *bus.Trigger) *pool {
-	key := poolKey{kind: t.Task.Kind(), handler: t.Task.Handler, labels: t.Labels.String()}
+	key := poolOf(t)
 	if p := r.pools[key]; p != nil {
 		return p
 	}
@@ -158,6 +163,30 @@ func (r *roster) busy(m *member) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return m.shun != "" && !m.shunUntil.IsZero()
+}
+
+// freed has an instance asked at the given instant that was busy: a run of it has ended.
+func (r *roster) freed(instance string, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.members[instance]
+	if m == nil {
+		return
+	}
+	m.info.Running = max(m.info.Running-1, 0)
+	if m.shunUntil.After(at) {
+		m.shunUntil = at
+	}
+}
+
+// free returns how many slots for runs of t are free, as far as is known.
+func (r *roster) free(t *bus.Trigger) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.poolLocked(t).members {
+		n += max(m.info.Slots-m.info.Running, 0)
+	}
+	return n
 }
 
 // avoid has a member not asked until its next heartbeat.

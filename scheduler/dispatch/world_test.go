@@ -51,7 +51,7 @@ func run(t *testing.T, f func(w *world)) {
 
 func (w *world) group(name string) {
 	w.t.Helper()
-	if err := w.conn.SetupGroup(w.t.Context(), name); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), name, false); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -165,7 +165,7 @@ func (w *world) trigger(r job.Route, change ...func(*bus.Trigger)) *bus.Trigger 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := bus.NewMessage(bus.SubjectRouted(t.Shard, t.Job.Group()), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	m := bus.NewMessage(bus.SubjectPriority(t.Shard, t.Priority, t.Job.Group()), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
 	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}

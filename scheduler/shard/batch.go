@@ -70,8 +70,9 @@ type builder struct {
 
 // target tells the subjects of triggers apart.
 type target struct {
-	group  string
-	routed bool
+	group    string
+	routed   bool
+	priority job.Priority
 }
 
 func (m *Machine) newBatch(now int64, room int) *builder {
@@ -118,10 +119,10 @@ func (b *builder) trigger(name job.Name, body body, r run) { b.send(b.encode(nam
 
 // send adds a trigger.
 func (b *builder) send(t *bus.Trigger, body body) {
-	to := target{group: t.Job.Group(), routed: body.routed}
+	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
 	subject, ok := b.subjects[to]
 	if !ok {
-		subject = body.subject(b.m.cfg.Shard, to.group)
+		subject = body.subject(b.m.cfg.Shard, to.group, b.m.governed[to.group])
 		b.subjects[to] = subject
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)

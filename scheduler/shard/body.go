@@ -14,16 +14,20 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
+	priority job.Priority
 }
 
 func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
-	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil}, err
+	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, priority: b.Priority}, err
 }
 
 // subject returns where triggers of a group with the body go.
-func (b body) subject(shard int, group string) string {
-	if b.routed {
+func (b body) subject(shard int, group string, governed bool) string {
+	switch {
+	case governed:
+		return bus.SubjectPriority(shard, b.priority, group)
+	case b.routed:
 		return bus.SubjectRouted(shard, group)
 	}
 	return bus.SubjectTrigger(shard, group)

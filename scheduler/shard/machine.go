@@ -72,6 +72,7 @@ type Machine struct {
 	sending []*alive // runs with pieces that may be triggered
 
 	instances map[string][]*bus.Instance // online, by group
+	governed  map[string]bool            // groups
 
 	looked uint64          // up to which deferred items are known
 	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
@@ -131,6 +132,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		left:      map[uint64]bool{},
 		asked:     map[job.RunID]bool{},
 		instances: map[string][]*bus.Instance{},
+		governed:  map[string]bool{},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true

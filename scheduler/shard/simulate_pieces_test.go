@@ -75,6 +75,33 @@ func (w *world) comeAndGo() {
 	w.say("%d instances of %s are online", len(w.online[group]), group)
 }
 
+// govern has a group governed, or not any more.
+func (w *world) govern() {
+	group := simGroups[w.rng.IntN(2)]
+	w.governed[group] = !w.governed[group]
+	for _, o := range append([]*owner{w.owner}, w.zombies...) {
+		if o != nil && o.batch == nil {
+			o.m.PutGroup(group, w.governed[group])
+		}
+	}
+	w.say("%s is governed: %v", group, w.governed[group])
+}
+
+// checkSubject looks where a trigger was sent: by priority, as the owner knew the group,
+// or else to whom its route says.
+func checkSubject(m *Machine, t *bus.Trigger, subject string) {
+	want := bus.SubjectTrigger(simShard, t.Job.Group())
+	switch {
+	case m.governed[t.Job.Group()]:
+		want = bus.SubjectPriority(simShard, t.Priority, t.Job.Group())
+	case t.Routed():
+		want = bus.SubjectRouted(simShard, t.Job.Group())
+	}
+	if subject != want {
+		fail("a trigger of %s, with priority %s, is sent to %s, not %s", t.Job, t.Priority, subject, want)
+	}
+}
+
 // pieces lets the runs of a random job be done in pieces, or not.
 func (w *world) pieces(j *job.Job) {
 	switch w.rng.IntN(8) {

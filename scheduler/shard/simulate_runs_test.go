@@ -298,6 +298,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 	if was != nil && w.chance(80) {
 		j.Overlap, j.Retry, j.Children, j.Join = was.Overlap, was.Retry, was.Children, was.Join
 		j.PauseAfter, j.StartWithin, j.TotalTimeout = was.PauseAfter, was.StartWithin, was.TotalTimeout
+		j.Priority = was.Priority
 		j.Route, j.Map, j.SucceedsIf = was.Route, was.Map, was.SucceedsIf
 		return
 	}
@@ -329,6 +330,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 		}
 	}
 	w.pieces(j)
+	j.Priority = job.Priorities[w.rng.IntN(len(job.Priorities))]
 	if w.chance(15) {
 		j.PauseAfter = 2 + w.rng.IntN(3)
 	}

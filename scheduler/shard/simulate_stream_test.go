@@ -25,6 +25,7 @@ type stored struct {
 	before   *bus.Cursor
 	cursor   *bus.Cursor
 	triggers []*bus.Trigger
+	subjects []string       // of those, pieces included
 	pieces   []*bus.Trigger // of runs that are done in them
 	deferred []*bus.Deferred
 	items    []uint64 // sequences of the deferred items
@@ -62,6 +63,7 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			var t *bus.Trigger
 			t, err = bus.DecodeTrigger(m.Header, m.Data)
 			b.triggers = append(b.triggers, t)
+			b.subjects = append(b.subjects, m.Subject)
 		case bus.MessageDeferred:
 			var d *bus.Deferred
 			d, err = bus.DecodeDeferred(m.Header, m.Data)

@@ -122,6 +122,7 @@ var operations = []operation{
 	}},
 	{3, (*world).callOff},
 	{3, (*world).comeAndGo},
+	{1, (*world).govern},
 	{3, func(w *world) {
 		if w.owner != nil {
 			w.ask(w.owner)

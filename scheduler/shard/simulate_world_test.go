@@ -67,6 +67,7 @@ type world struct {
 
 	inPieces map[job.RunID]*simPieces
 	online   map[string][]*bus.Instance // by group
+	governed map[string]bool            // groups
 }
 
 type storedEvent struct {
@@ -133,6 +134,7 @@ func newWorld(seed uint64) *world {
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}
 	w.online = map[string][]*bus.Instance{}
+	w.governed = map[string]bool{}
 	return w
 }
 
@@ -263,6 +265,7 @@ func (w *world) takeOver() {
 	}
 	for _, group := range simGroups {
 		o.m.PutInstances(group, w.online[group])
+		o.m.PutGroup(group, w.governed[group])
 	}
 	if !o.m.NeedsEvents() {
 		o.m.SkipEvents(last)
@@ -378,6 +381,11 @@ func (w *world) deliver(d delivery) bool {
 	}
 	if b.record != nil {
 		w.records = append(w.records, b.record)
+	}
+	for i, t := range b.triggers {
+		if o := w.owner; o == d.owner && o.batch == nil { // who is asked at once what it knew
+			checkSubject(o.m, t, b.subjects[i])
+		}
 	}
 	w.check(b, d)
 	return true

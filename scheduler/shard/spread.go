@@ -25,6 +25,10 @@ func (m *Machine) PutInstances(group string, online []*bus.Instance) {
 	}
 }
 
+// PutGroup tells whether a group is governed: whether its triggers go to a dispatcher, by
+// priority, or to whom their routes say.
+func (m *Machine) PutGroup(group string, governed bool) { m.governed[group] = governed }
+
 // lacksInstances reports whether the run is to be done by every instance, and there
 // has been none yet.
 func (a *alive) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }

@@ -961,6 +961,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Limit how many runs a group does
+         * @description Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
+         *     beyond waits as `pending`, those of a higher `priority` first, and is missed when its
+         *     job's `start_within` is over. They hold from a moment after the answer on.
+         */
+        put: operations["putGroup"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups/{group}/handlers": {
         parameters: {
             query?: never;
@@ -1969,6 +1994,12 @@ export interface components {
              */
             route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover" | "broadcast";
             labels?: components["schemas"]["Labels"];
+            /**
+             * @description Which of the group's pending runs begin first
+             * @default normal
+             * @enum {string}
+             */
+            priority?: "high" | "normal" | "low";
             map?: components["schemas"]["Map"];
             /**
              * @description How many pieces of a run have to succeed for it to; only with route broadcast, or map
@@ -2829,12 +2860,36 @@ export interface components {
         };
         Group: {
             executor_group: string;
+            /** @description How many of its runs are alive at once at most; absent is no limit */
+            limit?: number;
+            /**
+             * Format: double
+             * @description How many of its runs begin per second at most; absent is no limit
+             */
+            rate?: number;
+            /** @description Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them */
+            dispatched?: boolean;
+            /** @description Of such a group, how many runs have not been handed to a dispatcher */
+            waiting?: number;
             /**
              * @description empty: no live instance, so its triggers wait; draining: none that takes new runs
              * @enum {string}
              */
             state: "online" | "draining" | "empty";
             instances: components["schemas"]["Instance"][];
+        };
+        GroupLimits: {
+            /**
+             * @description Runs alive at once; 0 is no limit
+             * @default 0
+             */
+            limit?: number;
+            /**
+             * Format: double
+             * @description Runs begun per second; 0 is no limit
+             * @default 0
+             */
+            rate?: number;
         };
         GroupList: {
             items: components["schemas"]["Group"][];
@@ -3124,6 +3179,7 @@ export type HostLoad = components['schemas']['HostLoad'];
 export type InstanceReply = components['schemas']['InstanceReply'];
 export type InstanceSettings = components['schemas']['InstanceSettings'];
 export type Group = components['schemas']['Group'];
+export type GroupLimits = components['schemas']['GroupLimits'];
 export type GroupList = components['schemas']['GroupList'];
 export type HandlerItem = components['schemas']['HandlerItem'];
 export type HandlerList = components['schemas']['HandlerList'];
@@ -4775,6 +4831,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupLimits"];
+            };
+        };
+        responses: {
+            /** @description The group as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
                 };
             };
             default: components["responses"]["Problem"];

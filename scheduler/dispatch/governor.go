@@ -1,0 +1,414 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/bits"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	// handRoom is how many triggers of each priority are in hand at most.
+	handRoom = 64
+	// signEvery is how often JetStream is told that those in hand are. After keepFor one
+	// is handed back and pulled again: so one that was cancelled on the stream meanwhile
+	// goes, before the instances forget that they were told.
+	signEvery = bus.AckWait / 3
+	keepFor   = 30 * time.Second
+	// freeAfter is how long after an instance has said that a run has ended its slot is
+	// free: when it has heard that this is stored.
+	freeAfter = 5 * time.Millisecond
+	// countEvery is the least time between two looks at how many runs are alive, and
+	// countWait how long one may take.
+	countEvery = 20 * time.Millisecond
+	countWait  = time.Second
+)
+
+// governor decides when the runs of a group begin, and in which order. Its goroutine owns
+// all of it.
+type governor struct {
+	g       *group
+	limits  bus.GroupLimits
+	hand    hand
+	pullers [3]*bus.Puller
+	tokens  *rate.Limiter // nil: there is no rate
+
+	ended   chan placed     // what became of offers
+	offers  int             // under way
+	asking  map[poolKey]int // those, by kind
+	working sync.WaitGroup
+
+	// finished has instances of which a run has ended. It is not complete.
+	finished chan string
+
+	// room is how many runs may begin by the last count of those alive, which was at
+	// counted. It is not used without a limit.
+	room    int
+	counted time.Time
+}
+
+// placed is what came of an offer.
+type placed struct {
+	*held
+	result
+	why   string
+	token *rate.Reservation
+}
+
+// govern decides for the group while this node holds the lease for it, until ctx is
+// done. Nodes without it wait: one alone knows how many runs it has begun.
+func (g *group) govern(ctx context.Context, limits bus.GroupLimits) {
+	key := "role.dispatch-" + g.name
+	for ctx.Err() == nil {
+		held, err := g.d.conn.AcquireLease(ctx, key, g.d.node, nil)
+		if err == nil {
+			g.governWith(ctx, held, limits)
+			continue
+		}
+		if !errors.Is(err, job.ErrConflict) {
+			g.d.log.DebugContext(ctx, "lease not acquired", "lease", key, "error", err)
+		}
+		rest(ctx, bus.LeaseRenew)
+	}
+}
+
+// governWith does so until the lease is lost.
+func (g *group) governWith(ctx context.Context, lease *bus.Held, limits bus.GroupLimits) {
+	governing, stop := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		defer stop()
+		for rest(governing, bus.LeaseRenew) {
+			asking, cancel := context.WithTimeout(governing, bus.LeaseRenew)
+			err := lease.Renew(asking)
+			cancel()
+			if errors.Is(err, job.ErrStale) || !lease.Valid(time.Now()) {
+				return
+			}
+		}
+	})
+	newGovernor(g, limits).run(governing, lease)
+	stop()
+	renewing.Wait()
+	// ctx may be done, but who comes next need not wait for the lease's end.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	if err := lease.Release(last); err != nil {
+		g.d.log.DebugContext(ctx, "lease not released", "error", err)
+	}
+}
+
+// rest waits. It returns false when ctx is done.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+func newGovernor(g *group, limits bus.GroupLimits) *governor {
+	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
+	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
+	for i, p := range job.Priorities {
+		v.pullers[i] = g.d.conn.NewPuller(bus.ConsumerPriority(p, g.name), handRoom, g.d.log.With("executor_group", g.name))
+	}
+	if limits.Rate > 0 {
+		// A tenth of a second's runs may begin at once, but none at the beginning: what an
+		// earlier holder of the lease has just begun is not known.
+		v.tokens = rate.NewLimiter(rate.Limit(limits.Rate), max(1, int(limits.Rate/10)))
+		now := time.Now()
+		v.tokens.ReserveN(now, v.tokens.Burst())
+	}
+	return v
+}
+
+// run begins what may begin, until ctx is done or the lease has ended; then it hands
+// back what it has.
+func (v *governor) run(ctx context.Context, lease *bus.Held) {
+	defer v.stop(ctx)
+	sub, err := v.g.d.conn.NC.Subscribe(bus.SubjectEvents(v.g.name), v.hearEvent)
+	if err != nil {
+		v.g.d.log.DebugContext(ctx, "ends of runs not heard", "error", err) // places are found some time later
+	} else {
+		defer func() { _ = sub.Unsubscribe() }()
+	}
+	tick := time.NewTicker(pullLook)
+	defer tick.Stop()
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	for ctx.Err() == nil && lease.Valid(time.Now()) {
+		for i, p := range v.pullers {
+			p.Ask(handRoom - len(v.hand.levels[i]))
+		}
+		if next := v.begin(ctx); next > 0 {
+			wake.Reset(next)
+		}
+		select {
+		case <-ctx.Done():
+		case m := <-v.pullers[0].Inbox():
+			v.take(ctx, 0, m)
+		case m := <-v.pullers[1].Inbox():
+			v.take(ctx, 1, m)
+		case m := <-v.pullers[2].Inbox():
+			v.take(ctx, 2, m)
+		case p := <-v.ended:
+			v.end(ctx, p)
+		case instance := <-v.finished:
+			v.free(instance)
+		case <-wake.C:
+		case now := <-tick.C:
+			v.look(ctx, now)
+		}
+	}
+}
+
+// take puts a trigger in hand.
+func (v *governor) take(ctx context.Context, level int, m *nats.Msg) {
+	if !v.pullers[level].Take(m) {
+		return
+	}
+	o := v.g.newOffer(ctx, m)
+	if o == nil {
+		return
+	}
+	now := time.Now()
+	w := &held{offer: o, level: level, seq: o.seq, came: now, signed: now}
+	for _, same := range v.hand.takeIf(func(other *held) bool { return other.seq == o.seq }) {
+		w.tries, w.since, w.after = same.tries, same.since, same.after // it came again, as we went silent
+	}
+	v.hand.add(w)
+}
+
+// begin offers what may begin. It returns after how long it is to be called again
+// without anything having happened; 0: not at all.
+func (v *governor) begin(ctx context.Context) time.Duration {
+	now := time.Now()
+	for v.hand.count() > 0 && v.offers < maxOffers {
+		if v.limits.Limit > 0 && v.room <= 0 {
+			if since := now.Sub(v.counted); since < countEvery {
+				return countEvery - since
+			}
+			if v.count(ctx); v.room <= 0 {
+				return countEvery
+			}
+		}
+		var token *rate.Reservation
+		if v.tokens != nil {
+			token = v.tokens.ReserveN(now, 1)
+			if wait := token.DelayFrom(now); wait > 0 {
+				token.CancelAt(now)
+				return wait
+			}
+		}
+		w := v.hand.pick(now, v.roomFor)
+		if w == nil {
+			if token != nil {
+				token.CancelAt(now)
+			}
+			return v.hand.nextAt(now).Sub(now)
+		}
+		v.offer(ctx, w, token)
+	}
+	return 0
+}
+
+// roomFor reports whether there is a slot for a run of t, as far as is known. Where
+// none is known one is asked for all the same: more at once would overtake each other.
+func (v *governor) roomFor(t *bus.Trigger) bool {
+	asking := v.asking[poolOf(t)]
+	return asking == 0 || asking < v.g.free(t)
+}
+
+// offer has a trigger offered.
+func (v *governor) offer(ctx context.Context, w *held, token *rate.Reservation) {
+	v.room--
+	v.offers++
+	v.asking[poolOf(w.t)]++
+	w.began = time.Now()
+	v.working.Go(func() { v.place(ctx, w, token) })
+}
+
+// count looks how many runs of the group are alive: those that have been delivered and
+// are not in hand. Those on their way to here count as alive for the moment.
+func (v *governor) count(ctx context.Context) {
+	inHand := v.hand.count()
+	asking, cancel := context.WithTimeout(ctx, countWait)
+	defer cancel()
+	b, err := v.g.d.conn.BacklogOf(asking, v.g.name)
+	v.counted, v.room = time.Now(), 0
+	if err != nil {
+		v.g.d.log.DebugContext(ctx, "live runs not counted", "executor_group", v.g.name, "error", err)
+		return
+	}
+	v.room = v.limits.Limit - (b.Delivered - inHand)
+}
+
+// place offers a trigger once to each instance that may have it.
+func (v *governor) place(ctx context.Context, w *held, token *rate.Reservation) {
+	p := placed{held: w, token: token}
+	defer func() { v.ended <- p }() // there is room for all offers
+	switch {
+	case v.gone(ctx, w):
+		p.result = settled
+		return
+	case !w.t.StartBy.IsZero() && time.Now().After(w.t.StartBy):
+		w.fail(ctx, job.StatusMissed, "its group had no room to begin it by "+w.t.StartBy.Format(time.RFC3339))
+		p.result = settled
+		return
+	case w.t.Delivery == job.AtMostOnce && w.delivery > 1 && w.resume(ctx):
+		p.result = settled
+		return
+	}
+	p.result = w.round(ctx)
+	switch p.result {
+	case unable:
+		w.fail(ctx, job.StatusFailed, w.why(unable))
+	case busy, nobody:
+		p.why = w.why(p.result)
+		if !w.since.IsZero() && time.Since(w.since) >= patience {
+			v.say(ctx, p)
+		}
+	case taken, unknown, settled:
+	}
+}
+
+// gone reports whether the trigger has been taken off the stream while it was in hand:
+// somebody has called the run off.
+func (v *governor) gone(ctx context.Context, w *held) bool {
+	if time.Since(w.came) < patience {
+		return false // it had hardly come
+	}
+	there, err := v.g.d.conn.Has(ctx, bus.StreamTrig, w.seq)
+	if err == nil && !there {
+		v.g.answer(w.m, "+TERM")
+		return true
+	}
+	return false
+}
+
+// say tells the history why a run that may begin does not: the first time, and each time
+// that it has taken twice as long.
+func (v *governor) say(ctx context.Context, p placed) {
+	if bits.OnesCount(uint(p.tries)) == 1 {
+		ev := bus.EventOf(p.t, bus.EventHeld, time.Now())
+		ev.Delivery, ev.Text = p.tries, p.why
+		_ = p.publish(ctx, ev) // publish has logged it; the next one makes up for it
+	}
+}
+
+// end takes in what came of an offer.
+func (v *governor) end(ctx context.Context, p placed) {
+	v.offers--
+	now, pool := time.Now(), poolOf(p.t)
+	if v.asking[pool]--; v.asking[pool] == 0 {
+		delete(v.asking, pool)
+	}
+	if p.result != taken && p.result != unknown {
+		v.room++
+		v.hand.picks-- // its level's turn is not over
+		if p.token != nil {
+			p.token.CancelAt(now)
+		}
+	}
+	switch p.result {
+	case taken, unknown:
+		v.g.d.metrics.outcome(map[bool]string{true: "taken", false: "unknown"}[p.result == taken])
+	case busy, nobody:
+		if ctx.Err() != nil {
+			v.g.answer(p.m, "-NAK")
+			return
+		}
+		if p.tries++; p.since.IsZero() {
+			p.since = now
+		}
+		if p.result == busy {
+			v.hand.full[pool] = now.Add(lookAgain)
+		} else {
+			p.after = now.Add(holdMin)
+		}
+		v.hand.add(p.held)
+	case unable, settled:
+	}
+}
+
+// hearEvent takes in what executors say of runs. It must not wait.
+func (v *governor) hearEvent(m *nats.Msg) {
+	var e struct {
+		Kind     bus.EventKind `json:"kind"`
+		Instance string        `json:"instance"`
+	}
+	if json.Unmarshal(m.Data, &e) != nil || e.Kind != bus.EventFinished {
+		return
+	}
+	select {
+	case v.finished <- e.Instance:
+	default:
+	}
+}
+
+// free has an instance asked soon that was busy.
+func (v *governor) free(instance string) {
+	soon := time.Now().Add(freeAfter)
+	v.g.freed(instance, soon)
+	for pool, until := range v.hand.full {
+		if until.After(soon) {
+			v.hand.full[pool] = soon
+		}
+	}
+}
+
+// look keeps what is in hand, and lets go what has been there for long, or is too late.
+func (v *governor) look(ctx context.Context, now time.Time) {
+	for _, p := range v.pullers {
+		p.Look(now)
+	}
+	for _, level := range v.hand.levels {
+		for _, w := range level {
+			if now.Sub(w.signed) >= signEvery {
+				w.signed = now
+				v.g.answer(w.m, "+WPI")
+			}
+		}
+	}
+	for _, w := range v.hand.takeIf(func(w *held) bool { return now.Sub(w.came) > keepFor }) {
+		v.g.answer(w.m, "-NAK")
+	}
+	late := func(w *held) bool {
+		return v.offers < maxOffers && !w.t.StartBy.IsZero() && now.After(w.t.StartBy)
+	}
+	for _, w := range v.hand.takeIf(late) { // they need neither room nor a token
+		v.offer(ctx, w, nil)
+	}
+}
+
+// stop hands back what is in hand, or comes in from offers that are under way.
+func (v *governor) stop(ctx context.Context) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	for level, p := range v.pullers {
+		for _, m := range p.Drain(last) {
+			v.take(ctx, level, m)
+		}
+	}
+	for _, w := range v.hand.takeIf(func(*held) bool { return true }) {
+		v.g.answer(w.m, "-NAK")
+	}
+	for v.offers > 0 {
+		v.end(ctx, <-v.ended)
+	}
+	for _, w := range v.hand.takeIf(func(*held) bool { return true }) {
+		v.g.answer(w.m, "-NAK")
+	}
+	v.working.Wait()
+}

@@ -1,0 +1,193 @@
+package dispatch_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/bus"
+	"carillon/executor"
+	"carillon/job"
+)
+
+// govern makes "g" a group with limits.
+func (w *world) govern(limits bus.GroupLimits) {
+	w.t.Helper()
+	if err := w.conn.GovernGroup(w.t.Context(), "g"); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.conn.SetGroupLimits(w.t.Context(), "g", limits); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.conn.SetupGroup(w.t.Context(), "g", true); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func slots(n int) func(*executor.Config) { return func(c *executor.Config) { c.Slots = n } }
+
+// count returns how many runs have begun since it was asked last.
+func (w *world) count() int {
+	began := w.began()
+	if began == "" {
+		return 0
+	}
+	return strings.Count(began, ",") + 1
+}
+
+func TestAGroupRunsNoMoreAtOnceThanItsLimit(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(bus.GroupLimits{Limit: 3})
+		_, kill := w.dispatcher("one")
+		w.dispatcher("two")
+		w.executor("a", 10*time.Second, slots(8))
+		w.executor("b", 10*time.Second, slots(8))
+		time.Sleep(3 * time.Second)
+		for range 10 {
+			w.trigger(job.RouteAny)
+		}
+		most, total := 0, 0
+		for second := range 60 {
+			time.Sleep(time.Second)
+			n := w.count()
+			if total += n; second < 9 {
+				most += n
+			}
+			if second == 13 { // the other one takes over, and knows how many are alive
+				kill()
+			}
+		}
+		if most != 3 || total != 10 {
+			t.Errorf("%d runs began in the first nine seconds, want 3; %d in all, want 10", most, total)
+		}
+		w.wantTriggers(0)
+	})
+}
+
+func TestAGroupBeginsNoMoreRunsASecondThanItsRate(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(bus.GroupLimits{Rate: 4})
+		stop, _ := w.dispatcher("one")
+		w.dispatcher("two")
+		w.executor("a", time.Millisecond, slots(50))
+		time.Sleep(10 * time.Second)
+		for range 40 {
+			w.trigger(job.RouteAny)
+		}
+		total := 0
+		for second := range 15 {
+			time.Sleep(time.Second)
+			n := w.count()
+			if total += n; n > 5 {
+				t.Errorf("%d runs began in second %d", n, second)
+			}
+			if second == 4 {
+				stop()
+			}
+		}
+		if total != 40 {
+			t.Errorf("%d runs began in 15 s, want 40", total)
+		}
+		w.wantTriggers(0)
+	})
+}
+
+func TestRunsOfAHigherPriorityBeginFirst(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(bus.GroupLimits{})
+		w.dispatcher("node")
+		w.executor("a", time.Second, oneSlot)
+		time.Sleep(3 * time.Second)
+		for _, p := range []job.Priority{job.PriorityLow, job.PriorityNormal, job.PriorityHigh} {
+			for range 12 {
+				w.trigger(job.RouteAny, named(job.Name("g/"+p.String())), priority(p))
+			}
+		}
+		time.Sleep(50 * time.Second)
+		began := w.began()
+		first := strings.Split(began, ", ")[1:15] // one had begun before the others came
+		high := strings.Count(strings.Join(first, " "), "high")
+		if high < 9 || !strings.Contains(strings.Join(first, " "), "normal") || strings.Count(began, ",") != 35 {
+			t.Errorf("began: %s", began)
+		}
+		w.wantTriggers(0)
+	})
+}
+
+func TestWhatMayNotWaitAnyLongerIsMissedWithoutUsingUpTheRate(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(bus.GroupLimits{Rate: 1})
+		w.dispatcher("node")
+		w.executor("a", time.Millisecond)
+		time.Sleep(10 * time.Second)
+		var late *bus.Trigger
+		for range 100 {
+			late = w.trigger(job.RouteAny, func(t *bus.Trigger) { t.StartBy = time.Now().Add(5 * time.Second) })
+		}
+		time.Sleep(8 * time.Second)
+		if n := w.count(); n < 4 || n > 7 {
+			t.Errorf("%d runs began, want five or so", n)
+		}
+		w.wantTold(late, "finished missed its group had no room to begin it by 2026-01-05T02:00:15Z")
+		w.wantTriggers(0)
+	})
+}
+
+func TestAGroupThatBecomesGovernedGoesOn(t *testing.T) {
+	run(t, func(w *world) {
+		w.dispatcher("node")
+		w.executor("a", 5*time.Second)
+		time.Sleep(time.Second)
+		w.trigger(job.RouteAny)
+		w.trigger(job.RouteAny)
+		time.Sleep(time.Second)
+		w.govern(bus.GroupLimits{Limit: 2})
+		w.trigger(job.RouteAny) // two are alive
+		time.Sleep(2 * time.Second)
+		if n := w.count(); n != 2 {
+			t.Errorf("%d runs began, want 2", n)
+		}
+		time.Sleep(3 * time.Second)
+		w.govern(bus.GroupLimits{}) // no limit any more
+		for range 3 {
+			w.trigger(job.RouteAny)
+		}
+		time.Sleep(3 * time.Second)
+		if n := w.count(); n != 4 {
+			t.Errorf("then %d runs began, want 4", n)
+		}
+		time.Sleep(5 * time.Second)
+		w.wantTriggers(0)
+	})
+}
+
+func TestARunThatIsCalledOffWhileItWaitsIsNotBegun(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(bus.GroupLimits{Limit: 1})
+		w.dispatcher("node")
+		w.executor("a", 50*time.Second)
+		time.Sleep(3 * time.Second)
+		w.trigger(job.RouteAny)
+		waiting := w.trigger(job.RouteAny, named("g/other"))
+		time.Sleep(time.Second)
+		var seq uint64
+		if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectTriggers(waiting.Shard, "g"), func(m *bus.Stored) bool {
+			if tr, err := bus.DecodeTrigger(m.Header, m.Data); err == nil && tr.RunID == waiting.RunID {
+				seq = m.Seq
+			}
+			return true
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.conn.Remove(w.t.Context(), bus.StreamTrig, seq); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		w.wantBegan("a job")
+		w.wantTriggers(0)
+	})
+}
+
+func priority(p job.Priority) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Priority = p } }

@@ -1,0 +1,91 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// PutGroup answers PUT /groups/{group}.
+func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGroupResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	limits := bus.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
+	was, err := h.conn.SetGroupLimits(ctx, r.Group, limits)
+	if err != nil {
+		return nil, err
+	}
+	if err := describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
+		return nil, err
+	}
+	known, err := h.conn.Group(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := h.conn.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groupsOf([]bus.Group{known}, instances) {
+		if g.ExecutorGroup == r.Group {
+			return PutGroup200JSONResponse(g), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: group %s", job.ErrNotFound, r.Group)
+}
+
+// countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to
+// hand them out.
+func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
+	if !g.Dispatched {
+		return nil
+	}
+	b, err := h.conn.BacklogOf(ctx, g.ExecutorGroup)
+	g.Waiting = b.Waiting
+	return err
+}
+
+// markWaiting says of pending runs for which nothing else is said that their groups have
+// limits.
+func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
+	reasons := map[string]string{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Status != job.StatusPending || r.Reason != "" {
+			continue
+		}
+		group := r.Job.Group()
+		reason, known := reasons[group]
+		if !known {
+			g, err := h.conn.Group(ctx, group)
+			if err != nil && !errors.Is(err, job.ErrNotFound) {
+				return err
+			}
+			reason = waitingReason(&g)
+			reasons[group] = reason
+		}
+		r.Reason = reason
+	}
+	return nil
+}
+
+// waitingReason says what may hold the runs of a group back, "" if nothing does.
+func waitingReason(g *bus.Group) string {
+	var limits []string
+	if g.Limit > 0 {
+		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))
+	}
+	if g.Rate > 0 {
+		limits = append(limits, fmt.Sprintf("begins at most %g a second", g.Rate))
+	}
+	if len(limits) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("waits for its turn: group %s %s", g.Group, strings.Join(limits, " and "))
+}
