@@ -60,7 +60,7 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *JobEntry, 
 		return nil, false, err
 	}
 	for {
-		was, err := c.lookupJob(ctx, kv, j.Job)
+		was, err := c.lookupJob(ctx, j.Job)
 		if err != nil {
 			return nil, false, err
 		}
@@ -95,7 +95,7 @@ func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*
 		return nil, err
 	}
 	for {
-		was, err := c.lookupJob(ctx, kv, name)
+		was, err := c.lookupJob(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -171,11 +171,7 @@ func isWrongLast(err error) bool {
 
 // GetJob returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (c *Conn) GetJob(ctx context.Context, name job.Name) (*JobEntry, error) {
-	kv, err := c.kv(ctx, BucketJobs)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := c.lookupJob(ctx, kv, name)
+	entry, err := c.lookupJob(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -185,16 +181,18 @@ func (c *Conn) GetJob(ctx context.Context, name job.Name) (*JobEntry, error) {
 	return entry, nil
 }
 
-// lookupJob returns the newest version, a tombstone included, or nil.
-func (c *Conn) lookupJob(ctx context.Context, kv jetstream.KeyValue, name job.Name) (*JobEntry, error) {
-	e, err := kv.Get(ctx, c.jobKey(name))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, nil
+// lookupJob returns the newest version, a tombstone included, or nil. It asks the
+// leader: who has just saved a job is to find it so.
+func (c *Conn) lookupJob(ctx context.Context, name job.Name) (*JobEntry, error) {
+	key := c.jobKey(name)
+	m, err := c.Last(ctx, "KV_"+BucketJobs, "$KV."+BucketJobs+"."+key)
+	if errors.Is(err, ErrNoMessage) || err == nil && m.Header.Get("KV-Operation") != "" {
+		return nil, nil // housekeeping has removed it
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read job %s: %w", name, Unavailable(err))
+		return nil, fmt.Errorf("read job %s: %w", name, err)
 	}
-	return DecodeJobEntry(e)
+	return decodeJob(key, m.Data, m.Seq)
 }
 
 // JobHistory is how many versions of a job are kept.
@@ -282,9 +280,13 @@ func (c *Conn) WatchJobsAfter(ctx context.Context, shard int, revision uint64) (
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
 func DecodeJobEntry(e jetstream.KeyValueEntry) (*JobEntry, error) {
-	entry := &JobEntry{Revision: e.Revision()}
-	if err := json.Unmarshal(e.Value(), &entry.Version); err != nil {
-		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", e.Key(), BucketJobs, err)}
+	return decodeJob(e.Key(), e.Value(), e.Revision())
+}
+
+func decodeJob(key string, data []byte, revision uint64) (*JobEntry, error) {
+	entry := &JobEntry{Revision: revision}
+	if err := json.Unmarshal(data, &entry.Version); err != nil {
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, BucketJobs, err)}
 	}
 	return entry, nil
 }
