@@ -29,6 +29,8 @@ type Identity struct {
 	Session, Token string
 	// Password says that the user has a password, and so can change it.
 	Password bool
+	// External says that a provider signs the user in.
+	External bool
 }
 
 // ErrUnauthenticated means that nobody is signed in: there is no valid session or
@@ -66,7 +68,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 	}
 	return &Identity{
 		User: user.Name, DisplayName: user.DisplayName, How: ByToken, Token: token.ID,
-		Access: user.Access.Within(token.Access), Password: user.Password != "",
+		Access: user.Access.Within(token.Access), Password: user.Password != "", External: user.External != "",
 	}, nil
 }
 
@@ -88,7 +90,7 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 	d.touch(ctx, key, session, revision, now)
 	return &Identity{
 		User: user.Name, DisplayName: user.DisplayName, How: BySession, Session: session.ID,
-		Access: user.Access, Password: user.Password != "",
+		Access: user.Access, Password: user.Password != "", External: user.External != "",
 	}, nil
 }
 

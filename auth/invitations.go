@@ -172,5 +172,5 @@ func (d *Directory) signedIn(ctx context.Context, user *User, from Client) (*Ide
 	if err != nil {
 		return nil, "", err
 	}
-	return &Identity{User: user.Name, DisplayName: user.DisplayName, How: BySession, Access: user.Access, Session: s.ID, Password: user.Password != ""}, cookie, nil
+	return &Identity{User: user.Name, DisplayName: user.DisplayName, How: BySession, Access: user.Access, Session: s.ID, Password: user.Password != "", External: user.External != ""}, cookie, nil
 }

@@ -729,8 +729,11 @@ type Me struct {
 	HasPassword bool `json:"has_password,omitempty"`
 
 	// How local: on the machine of a `carillon dev`
-	How  auth.How `json:"how"`
-	User string   `json:"user"`
+	How auth.How `json:"how"`
+
+	// SignOutAt Where to sign out of the OIDC provider too, once one has signed out here
+	SignOutAt string `json:"sign_out_at,omitempty"`
+	User      string `json:"user"`
 }
 
 // Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
@@ -1067,6 +1070,9 @@ type SignInWays struct {
 
 	// Password With user name and password
 	Password bool `json:"password"`
+
+	// Provider At this OIDC provider, from /api/v1/sign-in/oidc
+	Provider string `json:"provider,omitempty"`
 }
 
 // Silence defines model for Silence.
@@ -1725,6 +1731,22 @@ type RetryRunParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// BeginProviderSignInParams defines parameters for BeginProviderSignIn.
+type BeginProviderSignInParams struct {
+	// To The path of the console where to go on
+	To string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// FinishProviderSignInParams defines parameters for FinishProviderSignIn.
+type FinishProviderSignInParams struct {
+	State string `form:"state,omitempty" json:"state,omitempty"`
+	Code  string `form:"code,omitempty" json:"code,omitempty"`
+
+	// Error Why the provider refuses
+	Error            string `form:"error,omitempty" json:"error,omitempty"`
+	ErrorDescription string `form:"error_description,omitempty" json:"error_description,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// User Whose. Defaults to one's own; `*` is everybody's
@@ -2048,6 +2070,12 @@ type ServerInterface interface {
 	// SignIn Sign in with a user name and a password
 	// (POST /api/v1/sign-in)
 	SignIn(c *fiber.Ctx) error
+	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+	// (GET /api/v1/sign-in/oidc)
+	BeginProviderSignIn(c *fiber.Ctx, params BeginProviderSignInParams) error
+	// FinishProviderSignIn Come back from the OIDC provider
+	// (GET /api/v1/sign-in/oidc/callback)
+	FinishProviderSignIn(c *fiber.Ctx, params FinishProviderSignInParams) error
 	// SignOut End the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(c *fiber.Ctx) error
@@ -5785,6 +5813,101 @@ func (siw *ServerInterfaceWrapper) SignIn(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// BeginProviderSignIn operation middleware
+func (siw *ServerInterfaceWrapper) BeginProviderSignIn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BeginProviderSignInParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.BeginProviderSignIn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// FinishProviderSignIn operation middleware
+func (siw *ServerInterfaceWrapper) FinishProviderSignIn(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FinishProviderSignInParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", query, &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter code: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "error_description" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error_description", query, &params.ErrorDescription, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error_description: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FinishProviderSignIn(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // SignOut operation middleware
 func (siw *ServerInterfaceWrapper) SignOut(c *fiber.Ctx) error {
 
@@ -6220,6 +6343,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/sign-in", wrapper.GetSignIn)
 
 	router.Post(options.BaseURL+"/api/v1/sign-in", wrapper.SignIn)
+
+	router.Get(options.BaseURL+"/api/v1/sign-in/oidc", wrapper.BeginProviderSignIn)
+
+	router.Get(options.BaseURL+"/api/v1/sign-in/oidc/callback", wrapper.FinishProviderSignIn)
 
 	router.Post(options.BaseURL+"/api/v1/sign-out", wrapper.SignOut)
 
@@ -8691,6 +8818,78 @@ func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInRespo
 	return ctx.JSON(&response.Body)
 }
 
+type BeginProviderSignInRequestObject struct {
+	Params BeginProviderSignInParams
+}
+
+type BeginProviderSignInResponseObject interface {
+	VisitBeginProviderSignInResponse(ctx *fiber.Ctx) error
+}
+
+type BeginProviderSignIn302ResponseHeaders struct {
+	Location  string
+	SetCookie string
+}
+
+type BeginProviderSignIn302Response struct {
+	Headers BeginProviderSignIn302ResponseHeaders
+}
+
+func (response BeginProviderSignIn302Response) VisitBeginProviderSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Status(302)
+	return nil
+}
+
+type BeginProviderSignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response BeginProviderSignIndefaultApplicationProblemPlusJSONResponse) VisitBeginProviderSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type FinishProviderSignInRequestObject struct {
+	Params FinishProviderSignInParams
+}
+
+type FinishProviderSignInResponseObject interface {
+	VisitFinishProviderSignInResponse(ctx *fiber.Ctx) error
+}
+
+type FinishProviderSignIn302ResponseHeaders struct {
+	Location  string
+	SetCookie string
+}
+
+type FinishProviderSignIn302Response struct {
+	Headers FinishProviderSignIn302ResponseHeaders
+}
+
+func (response FinishProviderSignIn302Response) VisitFinishProviderSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	ctx.Status(302)
+	return nil
+}
+
+type FinishProviderSignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response FinishProviderSignIndefaultApplicationProblemPlusJSONResponse) VisitFinishProviderSignInResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type SignOutRequestObject struct {
 }
 
@@ -9336,6 +9535,12 @@ type StrictServerInterface interface {
 	// SignIn Sign in with a user name and a password
 	// (POST /api/v1/sign-in)
 	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
+	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+	// (GET /api/v1/sign-in/oidc)
+	BeginProviderSignIn(ctx context.Context, request BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error)
+	// FinishProviderSignIn Come back from the OIDC provider
+	// (GET /api/v1/sign-in/oidc/callback)
+	FinishProviderSignIn(ctx context.Context, request FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error)
 	// SignOut End the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
@@ -11748,6 +11953,60 @@ func (sh *strictHandler) SignIn(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(SignInResponseObject); ok {
 		if err := validResponse.VisitSignInResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BeginProviderSignIn operation middleware
+func (sh *strictHandler) BeginProviderSignIn(ctx *fiber.Ctx, params BeginProviderSignInParams) error {
+	var request BeginProviderSignInRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginProviderSignIn(ctx.UserContext(), request.(BeginProviderSignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginProviderSignIn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BeginProviderSignInResponseObject); ok {
+		if err := validResponse.VisitBeginProviderSignInResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FinishProviderSignIn operation middleware
+func (sh *strictHandler) FinishProviderSignIn(ctx *fiber.Ctx, params FinishProviderSignInParams) error {
+	var request FinishProviderSignInRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FinishProviderSignIn(ctx.UserContext(), request.(FinishProviderSignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FinishProviderSignIn")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FinishProviderSignInResponseObject); ok {
+		if err := validResponse.VisitFinishProviderSignInResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -10,12 +10,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/auth"
+	"carillon/auth/oidc"
 )
 
 // caller is who makes a request, and from where. It is in the request's context.
 type caller struct {
 	who  *auth.Identity // nil when nobody is signed in
 	from auth.Client
+	flow string // the cookie of a sign-in at a provider; mostly empty
 }
 
 type callerKey struct{}
@@ -39,7 +41,7 @@ func whoIs(ctx context.Context) *auth.Identity { return callerOf(ctx).who }
 // identify returns who makes a request. A token that is not valid is an error; a
 // cookie may be an old one, with which nobody is signed in.
 func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
-	by := &caller{from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}}
+	by := &caller{from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, flow: c.Cookies(s.flowCookieName())}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
@@ -119,6 +121,24 @@ func (s *Server) cookieName() string {
 		return "__Host-carillon_session"
 	}
 	return "carillon_session"
+}
+
+// flowCookieName is cookieName, of a sign-in at a provider.
+func (s *Server) flowCookieName() string {
+	if s.isSecure() {
+		return "__Host-carillon_sign_in"
+	}
+	return "carillon_sign_in"
+}
+
+// flowCookie returns what Set-Cookie has to say where somebody leaves for a provider.
+// Browsers send it when they are led back, which is from elsewhere.
+func (s *Server) flowCookie(flow string) string {
+	c := http.Cookie{ //nolint:gosec // as the session's
+		Name: s.flowCookieName(), Value: flow, Path: "/", MaxAge: int(oidc.FlowLife.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.isSecure(),
+	}
+	return c.String()
 }
 
 // cookie returns what Set-Cookie has to say; without a secret the session is over.

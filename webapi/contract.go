@@ -71,7 +71,7 @@ func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Hand
 	op := item.GetOperation(method)
 	parameters := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
 	check := func(c *fiber.Ctx) error {
-		if err := checkParameters(c, parameters); err != nil {
+		if err := checkParameters(c, parameters, op.Extensions[otherParameters] == true); err != nil {
 			return err
 		}
 		if err := checkBody(c, op); err != nil {
@@ -93,8 +93,13 @@ func templateOf(route string) string {
 	return strings.Join(parts, "/")
 }
 
-// checkParameters reports every parameter that is wrong or unknown.
-func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters) error {
+// otherParameters marks an operation that somebody else makes up requests for, and
+// whose unknown parameters are passed over.
+const otherParameters = "x-other-parameters"
+
+// checkParameters reports every parameter that is wrong or, unless others may come,
+// unknown.
+func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) error {
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
 		return invalid("", "has a query string that cannot be read: a % must be followed by two hexadecimal digits")
@@ -120,7 +125,7 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters) error {
 		}
 	}
 	for name := range query {
-		if !known[name] {
+		if !known[name] && !others {
 			errs = append(errs, invalid(name, "is not a parameter of this request"))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
+	"carillon/auth/oidc"
 	"carillon/bus"
 	"carillon/internal/seal"
 	"carillon/job"
@@ -36,6 +37,10 @@ type handlers struct {
 
 	cookie func(secret string) string     // what Set-Cookie says
 	link   func(invitation string) string // where an invitation is accepted
+
+	provider   *oidc.Provider // signs people in besides us; nil without one
+	flowCookie func(flow string) string
+	public     func() string // where people reach us
 }
 
 var _ StrictServerInterface = (*handlers)(nil)

@@ -16,7 +16,7 @@ func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (Get
 		return nil, err
 	}
 	who := whoIs(ctx)
-	return GetSignIn200JSONResponse{Local: who != nil && who.How == auth.ByLocal, Password: true, NeedsAdministrator: !has}, nil
+	return GetSignIn200JSONResponse{Local: who != nil && who.How == auth.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
 }
 
 // SignIn answers POST /sign-in.
@@ -74,7 +74,12 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 
 // GetMe answers GET /me.
 func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	return GetMe200JSONResponse(meOf(whoIs(ctx))), nil
+	who := whoIs(ctx)
+	me := meOf(who)
+	if h.provider != nil && who.External && who.How == auth.BySession {
+		me.SignOutAt = h.provider.SignOut(ctx, h.public())
+	}
+	return GetMe200JSONResponse(me), nil
 }
 
 // meOf returns an identity as the API shows it.

@@ -21,6 +21,7 @@ import (
 	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
+	"carillon/auth/oidc"
 	"carillon/bus"
 	"carillon/frontend"
 	"carillon/internal/seal"
@@ -68,6 +69,8 @@ type Config struct {
 	// Executors says that NATS asks this cluster who may connect as an executor, as
 	// package auth/callout answers. Defaults to false: no credentials are made.
 	Executors bool
+	// Provider signs people in too. Defaults to none: all have a password.
+	Provider *oidc.Provider
 	// Registerer takes the package's metrics, and Gatherer gives those that GET
 	// /metrics shows. Default to a registry of the server's own.
 	Registerer prometheus.Registerer
@@ -172,6 +175,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	s.handlers = &handlers{
 		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
+		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 	}
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {

@@ -34,6 +34,7 @@ func (o *natsOptions) flags(f *pflag.FlagSet) {
 type serverOptions struct {
 	nodeConfig
 	natsOptions
+	provider            providerOptions
 	assets              bus.Assets
 	roleList, masterKey string
 	natsKeys            string
@@ -76,6 +77,7 @@ func newServerCommand() *cobra.Command {
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	o.nodeConfig.flags(f)
+	o.provider.flags(f)
 	return cmd
 }
 
@@ -99,6 +101,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	var listener net.Listener
 	if slices.Contains(o.roles, roleAPI) {
 		if err = serveTLS(&o.web, o.certFile, o.keyFile); err != nil {
+			return err
+		}
+		if o.web.Provider, err = o.provider.open(); err != nil {
 			return err
 		}
 		if listener, err = listen(ctx, o.http, o.web); err != nil {

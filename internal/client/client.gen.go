@@ -25,6 +25,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for CrontabLineOutcome.
+const (
+	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
+	CrontabLineOutcomeImported CrontabLineOutcome = "imported"
+	CrontabLineOutcomeSetting  CrontabLineOutcome = "setting"
+	CrontabLineOutcomeSkipped  CrontabLineOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the CrontabLineOutcome enum.
+func (e CrontabLineOutcome) Valid() bool {
+	switch e {
+	case CrontabLineOutcomeBroken:
+		return true
+	case CrontabLineOutcomeImported:
+		return true
+	case CrontabLineOutcomeSetting:
+		return true
+	case CrontabLineOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GroupState.
 const (
 	GroupStateDraining GroupState = "draining"
@@ -333,6 +357,45 @@ type CredentialRequest struct {
 	//
 	// Example: web1
 	Name string `json:"name"`
+}
+
+// CrontabLine defines model for CrontabLine.
+type CrontabLine struct {
+	// Job What was made of an imported line
+	Job *job.Job `json:"job,omitempty"`
+
+	// Line Counts from 1
+	Line int `json:"line"`
+
+	// Note Why it was skipped or is broken, or what one should know of it
+	Note string `json:"note,omitempty"`
+
+	// Outcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+	Outcome CrontabLineOutcome `json:"outcome"`
+	Text    string             `json:"text"`
+}
+
+// CrontabLineOutcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+type CrontabLineOutcome string
+
+// CrontabLines defines model for CrontabLines.
+type CrontabLines struct {
+	Items []CrontabLine `json:"items"`
+}
+
+// CrontabRequest defines model for CrontabRequest.
+type CrontabRequest struct {
+	// Group The executor group of the jobs
+	Group string `json:"group,omitempty"`
+
+	// System Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like
+	System *bool `json:"system,omitempty"`
+
+	// Text The crontab
+	Text string `json:"text"`
+
+	// Zone The time zone of lines before which no CRON_TZ stands
+	Zone string `json:"zone,omitempty"`
 }
 
 // Delivery defines model for Delivery.
@@ -666,8 +729,11 @@ type Me struct {
 	HasPassword bool `json:"has_password,omitempty"`
 
 	// How local: on the machine of a `carillon dev`
-	How  auth.How `json:"how"`
-	User string   `json:"user"`
+	How auth.How `json:"how"`
+
+	// SignOutAt Where to sign out of the OIDC provider too, once one has signed out here
+	SignOutAt string `json:"sign_out_at,omitempty"`
+	User      string `json:"user"`
 }
 
 // Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
@@ -1004,6 +1070,9 @@ type SignInWays struct {
 
 	// Password With user name and password
 	Password bool `json:"password"`
+
+	// Provider At this OIDC provider, from /api/v1/sign-in/oidc
+	Provider string `json:"provider,omitempty"`
 }
 
 // Silence defines model for Silence.
@@ -1662,6 +1731,22 @@ type RetryRunParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// BeginProviderSignInParams defines parameters for BeginProviderSignIn.
+type BeginProviderSignInParams struct {
+	// To The path of the console where to go on
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// FinishProviderSignInParams defines parameters for FinishProviderSignIn.
+type FinishProviderSignInParams struct {
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+	Code  *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// Error Why the provider refuses
+	Error            *string `form:"error,omitempty" json:"error,omitempty"`
+	ErrorDescription *string `form:"error_description,omitempty" json:"error_description,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// User Whose. Defaults to one's own; `*` is everybody's
@@ -1721,6 +1806,9 @@ type PutSecretJSONRequestBody = SecretRequest
 
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
+
+// ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
+type ReadCrontabJSONRequestBody = CrontabRequest
 
 // AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
 type AcceptInvitationJSONRequestBody = InvitationAccept
@@ -2245,6 +2333,26 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
 	SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReadCrontabWithBody What the lines of a crontab would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+	// understand either are broken, and keep no other line from being read.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+	ReadCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadCrontab What the lines of a crontab would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+	// understand either are broken, and keep no other line from being read.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+	ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// AcceptInvitationWithBody Use a one-time link to choose a password, and sign in
 	//
 	// With the link that a server prints when there is no administrator, it creates
@@ -2588,6 +2696,19 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
 	SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+	//
+	// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
+	BeginProviderSignIn(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FinishProviderSignIn Come back from the OIDC provider
+	//
+	// Leads on to the console: signed in, or with `refused` in the address, which says
+	// why not.
+	//
+	// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
+	FinishProviderSignIn(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SignOut End the session of the cookie
 	//
@@ -3661,6 +3782,46 @@ func (c *Client) SetHold(ctx context.Context, params *SetHoldParams, body SetHol
 	return c.Client.Do(req)
 }
 
+// ReadCrontabWithBody What the lines of a crontab would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+// understand either are broken, and keep no other line from being read.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+func (c *Client) ReadCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadCrontabRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadCrontab What the lines of a crontab would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+// understand either are broken, and keep no other line from being read.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+func (c *Client) ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadCrontabRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // AcceptInvitationWithBody Use a one-time link to choose a password, and sign in
 //
 // With the link that a server prints when there is no administrator, it creates
@@ -4405,6 +4566,39 @@ func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io
 // Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
 func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSignInRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+//
+// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
+func (c *Client) BeginProviderSignIn(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBeginProviderSignInRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FinishProviderSignIn Come back from the OIDC provider
+//
+// Leads on to the console: signed in, or with `refused` in the address, which says
+// why not.
+//
+// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
+func (c *Client) FinishProviderSignIn(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFinishProviderSignInRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7061,6 +7255,46 @@ func NewSetHoldRequestWithBody(server string, params *SetHoldParams, contentType
 	return req, nil
 }
 
+// NewReadCrontabRequest calls the generic ReadCrontab builder with application/json body
+func NewReadCrontabRequest(server string, body ReadCrontabJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReadCrontabRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReadCrontabRequestWithBody constructs an http.Request for the ReadCrontab method, with any body, and a specified content type
+func NewReadCrontabRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/import/crontab")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewAcceptInvitationRequest calls the generic AcceptInvitation builder with application/json body
 func NewAcceptInvitationRequest(server string, body AcceptInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -9426,6 +9660,150 @@ func NewSignInRequestWithBody(server string, contentType string, body io.Reader)
 	return req, nil
 }
 
+// NewBeginProviderSignInRequest constructs an http.Request for the BeginProviderSignIn method
+func NewBeginProviderSignInRequest(server string, params *BeginProviderSignInParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sign-in/oidc")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFinishProviderSignInRequest constructs an http.Request for the FinishProviderSignIn method
+func NewFinishProviderSignInRequest(server string, params *FinishProviderSignInParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sign-in/oidc/callback")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Code != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Error != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", *params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ErrorDescription != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error_description", *params.ErrorDescription, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSignOutRequest constructs an http.Request for the SignOut method
 func NewSignOutRequest(server string) (*http.Request, error) {
 	var err error
@@ -10459,6 +10837,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
 	SetHoldWithResponse(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*SetHoldResponse, error)
 
+	// ReadCrontabWithBodyWithResponse What the lines of a crontab would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+	// understand either are broken, and keep no other line from being read.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+	ReadCrontabWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadCrontabResponse, error)
+
+	// ReadCrontabWithResponse What the lines of a crontab would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+	// understand either are broken, and keep no other line from being read.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+	ReadCrontabWithResponse(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadCrontabResponse, error)
+
 	// AcceptInvitationWithBodyWithResponse Use a one-time link to choose a password, and sign in
 	//
 	// With the link that a server prints when there is no administrator, it creates
@@ -10840,6 +11238,23 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
 	SignInWithResponse(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
+
+	// BeginProviderSignInWithResponse Go to the page of the OIDC provider to sign in
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
+	BeginProviderSignInWithResponse(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*BeginProviderSignInResponse, error)
+
+	// FinishProviderSignInWithResponse Come back from the OIDC provider
+	//
+	// Leads on to the console: signed in, or with `refused` in the address, which says
+	// why not.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
+	FinishProviderSignInWithResponse(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*FinishProviderSignInResponse, error)
 
 	// SignOutWithResponse End the session of the cookie
 	//
@@ -12986,6 +13401,54 @@ func (r SetHoldResponse) ContentType() string {
 	return ""
 }
 
+type ReadCrontabResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CrontabLines
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReadCrontabResponse) GetJSON200() *CrontabLines {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReadCrontabResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadCrontabResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadCrontabResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadCrontabResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadCrontabResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // AcceptInvitationResponse200Headers the declared response headers of an HTTP 200 response for AcceptInvitation
 type AcceptInvitationResponse200Headers struct {
 	SetCookie string
@@ -14475,6 +14938,104 @@ func (r SignInResponse) ContentType() string {
 	return ""
 }
 
+// BeginProviderSignInResponse302Headers the declared response headers of an HTTP 302 response for BeginProviderSignIn
+type BeginProviderSignInResponse302Headers struct {
+	Location  string
+	SetCookie string
+}
+
+type BeginProviderSignInResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers302 the parsed response headers for an HTTP 302 response
+	Headers302 *BeginProviderSignInResponse302Headers
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BeginProviderSignInResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BeginProviderSignInResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BeginProviderSignInResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BeginProviderSignInResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BeginProviderSignInResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// FinishProviderSignInResponse302Headers the declared response headers of an HTTP 302 response for FinishProviderSignIn
+type FinishProviderSignInResponse302Headers struct {
+	Location  string
+	SetCookie string
+}
+
+type FinishProviderSignInResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers302 the parsed response headers for an HTTP 302 response
+	Headers302 *FinishProviderSignInResponse302Headers
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FinishProviderSignInResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FinishProviderSignInResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FinishProviderSignInResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FinishProviderSignInResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FinishProviderSignInResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // SignOutResponse204Headers the declared response headers of an HTTP 204 response for SignOut
 type SignOutResponse204Headers struct {
 	SetCookie string
@@ -15945,6 +16506,38 @@ func (c *ClientWithResponses) SetHoldWithResponse(ctx context.Context, params *S
 	return ParseSetHoldResponse(rsp)
 }
 
+// ReadCrontabWithBodyWithResponse What the lines of a crontab would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+// understand either are broken, and keep no other line from being read.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+func (c *ClientWithResponses) ReadCrontabWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadCrontabResponse, error) {
+	rsp, err := c.ReadCrontabWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadCrontabResponse(rsp)
+}
+
+// ReadCrontabWithResponse What the lines of a crontab would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
+// understand either are broken, and keep no other line from being read.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
+func (c *ClientWithResponses) ReadCrontabWithResponse(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadCrontabResponse, error) {
+	rsp, err := c.ReadCrontab(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadCrontabResponse(rsp)
+}
+
 // AcceptInvitationWithBodyWithResponse Use a one-time link to choose a password, and sign in
 //
 // With the link that a server prints when there is no administrator, it creates
@@ -16571,6 +17164,35 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, body SignI
 		return nil, err
 	}
 	return ParseSignInResponse(rsp)
+}
+
+// BeginProviderSignInWithResponse Go to the page of the OIDC provider to sign in
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
+func (c *ClientWithResponses) BeginProviderSignInWithResponse(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*BeginProviderSignInResponse, error) {
+	rsp, err := c.BeginProviderSignIn(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBeginProviderSignInResponse(rsp)
+}
+
+// FinishProviderSignInWithResponse Come back from the OIDC provider
+//
+// Leads on to the console: signed in, or with `refused` in the address, which says
+// why not.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
+func (c *ClientWithResponses) FinishProviderSignInWithResponse(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*FinishProviderSignInResponse, error) {
+	rsp, err := c.FinishProviderSignIn(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFinishProviderSignInResponse(rsp)
 }
 
 // SignOutWithResponse End the session of the cookie
@@ -18240,6 +18862,39 @@ func ParseSetHoldResponse(rsp *http.Response) (*SetHoldResponse, error) {
 	return response, nil
 }
 
+// ParseReadCrontabResponse parses an HTTP response from a ReadCrontabWithResponse call
+func ParseReadCrontabResponse(rsp *http.Response) (*ReadCrontabResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadCrontabResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CrontabLines
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseAcceptInvitationResponse parses an HTTP response from a AcceptInvitationWithResponse call
 func ParseAcceptInvitationResponse(rsp *http.Response) (*AcceptInvitationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -19328,6 +19983,104 @@ func ParseSignInResponse(rsp *http.Response) (*SignInResponse, error) {
 			headers.SetCookie = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseBeginProviderSignInResponse parses an HTTP response from a BeginProviderSignInWithResponse call
+func ParseBeginProviderSignInResponse(rsp *http.Response) (*BeginProviderSignInResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BeginProviderSignInResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		var headers BeginProviderSignInResponse302Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = value
+		}
+		response.Headers302 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseFinishProviderSignInResponse parses an HTTP response from a FinishProviderSignInWithResponse call
+func ParseFinishProviderSignInResponse(rsp *http.Response) (*FinishProviderSignInResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FinishProviderSignInResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 302:
+		var headers FinishProviderSignInResponse302Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		if values := rsp.Header.Values("Set-Cookie"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Set-Cookie", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.SetCookie = value
+		}
+		response.Headers302 = &headers
 	}
 
 	return response, nil

@@ -26,6 +26,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sign-in/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Go to the page of the OIDC provider to sign in */
+        get: operations["beginProviderSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Come back from the OIDC provider
+         * @description Leads on to the console: signed in, or with `refused` in the address, which says
+         *     why not.
+         */
+        get: operations["finishProviderSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sign-out": {
         parameters: {
             query?: never;
@@ -1650,6 +1688,8 @@ export interface components {
             local: boolean;
             /** @description With user name and password */
             password: boolean;
+            /** @description At this OIDC provider, from /api/v1/sign-in/oidc */
+            provider?: string;
             /** @description There is no administrator yet; the link to create one is in the server's log */
             needs_administrator: boolean;
         };
@@ -1697,6 +1737,8 @@ export interface components {
             can: components["schemas"]["Can"];
             /** @description And so can change it */
             has_password?: boolean;
+            /** @description Where to sign out of the OIDC provider too, once one has signed out here */
+            sign_out_at?: string;
         };
         /** @description The executor groups in which one can do something; `*` alone is everywhere */
         Can: {
@@ -3062,6 +3104,8 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description Where to go on */
+        Location: string;
         /** @description The session, or its end */
         SetCookie: string;
         /** @description The revision, in double quotes, for If-Match */
@@ -3210,6 +3254,7 @@ export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterUser = components['parameters']['User'];
+export type HeaderLocation = components['headers']['Location'];
 export type HeaderSetCookie = components['headers']['SetCookie'];
 export type HeaderETag = components['headers']['ETag'];
 export type $defs = Record<string, never>;
@@ -3257,6 +3302,60 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginProviderSignIn: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The path of the console where to go on
+                 * @example /jobs
+                 */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider, with a cookie that the way back needs */
+            302: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    finishProviderSignIn: {
+        parameters: {
+            query?: {
+                state?: string;
+                code?: string;
+                /** @description Why the provider refuses */
+                error?: string;
+                error_description?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the console */
+            302: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

@@ -20,6 +20,7 @@ export function Account() {
     void signOut().finally(() => {
       client.clear();
       noteSignedOut(true);
+      if (me.sign_out_at) window.location.assign(me.sign_out_at);
     });
   return (
     <section className="me" aria-label={t.signIn.account}>

@@ -28,6 +28,9 @@ export default function SignIn({ over }: { over?: boolean }) {
     e.preventDefault();
     enter.mutate();
   };
+  // The provider has led here, and we have not let in whom it sent.
+  const refused = new URLSearchParams(window.location.search).get("refused");
+  const here = refused ? "/" : window.location.pathname + window.location.search;
   const problem = enter.error ? problemOf(enter.error) : undefined;
   const wrong =
     problem && { unauthenticated: t.signIn.wrong, too_many: t.signIn.locked }[problem.code as string];
@@ -63,6 +66,11 @@ export default function SignIn({ over }: { over?: boolean }) {
             />
           </span>
         </label>
+        {refused && !problem && (
+          <p className="ferr" role="alert">
+            {t.signIn.refused[refused] ?? t.signIn.refused.provider}
+          </p>
+        )}
         {problem && (
           <p className="ferr" role="alert">
             {wrong ?? problem.detail ?? t.error.codes[problem.code]}
@@ -71,6 +79,11 @@ export default function SignIn({ over }: { over?: boolean }) {
         <Button type="submit" look="primary" busy={enter.isPending}>
           {t.signIn.submit}
         </Button>
+        {ways?.provider && (
+          <a className="btn" href={`/api/v1/sign-in/oidc?to=${encodeURIComponent(here)}`}>
+            {t.signIn.at(ways.provider)}
+          </a>
+        )}
       </form>
     </Door>
   );

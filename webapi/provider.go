@@ -1,0 +1,111 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"carillon/auth"
+	"carillon/auth/oidc"
+	"carillon/job"
+)
+
+// providerName returns what people know the OIDC provider by; empty without one.
+func (h *handlers) providerName() string {
+	if h.provider == nil {
+		return ""
+	}
+	return h.provider.Name()
+}
+
+// comeBack returns where the provider sends people.
+func (h *handlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
+
+// BeginProviderSignIn answers GET /sign-in/oidc.
+func (h *handlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
+	if h.provider == nil {
+		return nil, explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
+	}
+	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
+	at, err := h.provider.Begin(ctx, flow, h.comeBack())
+	if err != nil {
+		return nil, explain(err, "the OIDC provider does not answer")
+	}
+	cookie, err := flow.Cookie()
+	if err != nil {
+		return nil, err
+	}
+	return BeginProviderSignIn302Response{Headers: BeginProviderSignIn302ResponseHeaders{Location: at, SetCookie: h.flowCookie(cookie)}}, nil
+}
+
+// pathOfConsole returns a path on this server, whatever somebody else has put into a
+// link to us.
+func pathOfConsole(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") ||
+		strings.HasPrefix(u.Path, "//") || strings.HasPrefix(u.Path, "/api/") || strings.Contains(to, `\`) {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
+}
+
+// The reasons why a sign-in at the provider was refused, for the console.
+const (
+	refusedByProvider = "provider"   // the provider says no, or is not believed
+	refusedStale      = "stale"      // this browser has not begun it, or too long ago
+	refusedNoAccess   = "no_access"  // in no group that may do something
+	refusedDisabled   = "disabled"   // an administrator has disabled the user
+	refusedTaken      = "name_taken" // another user has the name
+	refusedAway       = "away"       // a part of the system does not answer
+)
+
+// FinishProviderSignIn answers GET /sign-in/oidc/callback.
+func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
+	if h.provider == nil {
+		return nil, explain(job.ErrNotFound, "this server has no OIDC provider")
+	}
+	who, secret, to, reason, err := h.arrive(ctx, r.Params)
+	if err != nil {
+		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
+		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", callerOf(ctx).from.Address, "error", err)
+		entryOfChange(ctx).Same = true
+		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
+	}
+	h.metrics.signIns.WithLabelValues(signInDone).Inc()
+	e := entryOfChange(ctx)
+	e.User, e.Object = who.User, "session "+who.Session
+	return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: to, SetCookie: h.cookie(secret)}}, nil
+}
+
+// arrive begins a session of whoever comes back from the provider. With an error comes
+// what the console is told of it.
+func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
+	by := callerOf(ctx)
+	flow, err := oidc.ParseFlow(by.flow, p.State)
+	if err != nil {
+		return nil, "", "", refusedStale, err
+	}
+	if p.Error != "" || p.Code == "" {
+		return nil, "", "", refusedByProvider, errors.New("the provider says: " + p.Error + " " + p.ErrorDescription)
+	}
+	person, err := h.provider.Finish(ctx, flow, p.Code, h.comeBack())
+	switch {
+	case errors.Is(err, job.ErrUnavailable):
+		return nil, "", "", refusedAway, err
+	case err != nil:
+		return nil, "", "", refusedByProvider, err
+	}
+	who, secret, err = h.users.SignInExternal(ctx, person, by.from)
+	switch {
+	case errors.Is(err, auth.ErrNoAccess):
+		reason = refusedNoAccess
+	case errors.Is(err, auth.ErrUnauthenticated):
+		reason = refusedDisabled
+	case errors.Is(err, job.ErrConflict):
+		reason = refusedTaken
+	default:
+		reason = refusedAway
+	}
+	return who, secret, pathOfConsole(flow.To), reason, err
+}
