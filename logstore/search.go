@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"carillon/job"
 )
@@ -83,6 +84,16 @@ type SearchPage struct {
 	Next  string `json:"next,omitempty"` // the cursor of the next page; empty on the last
 }
 
+// Hit is a line that a search has found, where in it, and the lines around it, as far as
+// they were asked for.
+type Hit struct {
+	Line
+
+	Highlights []Range `json:"highlights,omitempty"`
+	Before     []Line  `json:"before,omitempty"`
+	After      []Line  `json:"after,omitempty"`
+}
+
 // HitCursor is the last line of a page.
 type HitCursor struct {
 	Cursor
@@ -152,28 +163,42 @@ func (t *Terms) Match(text string) bool {
 }
 
 // hasWord reports whether word stands in text between what parts words.
-func hasWord(text, word string) bool {
+func hasWord(text, word string) bool { return indexWord(text, word, false) >= 0 }
+
+// indexWord returns where word stands first in text, or -1. inWord says that what is
+// before the text is a part of a word.
+func indexWord(text, word string, inWord bool) int {
 	for from := 0; ; {
 		i := strings.Index(text[from:], word)
 		if i < 0 {
-			return false
+			return -1
 		}
 		begin, end := from+i, from+i+len(word)
-		if (begin == 0 || !isWord(text[begin-1])) && (end == len(text) || !isWord(text[end])) {
-			return true
+		before := inWord
+		if begin > 0 {
+			before = isWord(text[begin-1])
+		}
+		if !before && (end == len(text) || !isWord(text[end])) {
+			return begin
 		}
 		from = begin + 1
 	}
 }
 
-// lower changes ASCII letters only, as stores do.
+// lower changes ASCII letters only, as stores do, and no byte of anything else.
 func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+	b := []byte(s)
+	for i := range b {
+		b[i] = lowerByte(b[i])
+	}
+	return string(b)
+}
+
+func lowerByte(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
 }
 
 func isWord(b byte) bool {
@@ -193,6 +218,78 @@ func words(s string) []string {
 		from = max(to, from+1)
 	}
 	return all
+}
+
+// AddWords adds the words of a text to a set, in lower case, for a store that indexes
+// them. Those that are longer than any search may be are left out.
+func AddWords(set map[string]struct{}, text string) {
+	var word [maxSearchText]byte
+	for i := 0; i < len(text); i++ {
+		n := 0
+		for ; i < len(text) && isWord(text[i]); i++ {
+			if n < len(word) {
+				word[n] = lowerByte(text[i])
+			}
+			n++
+		}
+		if n == 0 || n > len(word) {
+			continue
+		}
+		if _, ok := set[string(word[:n])]; !ok {
+			set[string(word[:n])] = struct{}{}
+		}
+	}
+}
+
+// Range is a part of a text, in characters and not in bytes: those from From on, and
+// before To.
+type Range struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Find returns where a text has what t asks for: ranges in their order, none of which
+// touches another.
+func (t *Terms) Find(text string) []Range {
+	text = lower(text)
+	var found []Range // in bytes
+	for _, p := range t.Phrases {
+		for i := 0; ; {
+			at := strings.Index(text[i:], p)
+			if at < 0 {
+				break
+			}
+			i += at + len(p)
+			found = append(found, Range{i - len(p), i})
+		}
+	}
+	for _, w := range t.Words {
+		for i := 0; ; {
+			at := indexWord(text[i:], w, i > 0 && isWord(text[i-1]))
+			if at < 0 {
+				break
+			}
+			i += at + len(w)
+			found = append(found, Range{i - len(w), i})
+		}
+	}
+	slices.SortFunc(found, func(a, b Range) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+	var merged []Range
+	for _, r := range found {
+		if last := len(merged) - 1; last >= 0 && r.From <= merged[last].To {
+			merged[last].To = max(merged[last].To, r.To)
+		} else {
+			merged = append(merged, r)
+		}
+	}
+	bytes, chars := 0, 0
+	for i := range merged {
+		for _, at := range []*int{&merged[i].From, &merged[i].To} {
+			chars += utf8.RuneCountInString(text[bytes:*at])
+			bytes, *at = *at, chars
+		}
+	}
+	return merged
 }
 
 // CompareHits is the order of a search's lines.

@@ -16,7 +16,8 @@ type Store interface {
 	// tell it apart. Repeats under any token change
 	// nothing. When an update is not valid, none is written.
 	WriteRuns(ctx context.Context, token string, updates []Update) error
-	// WriteLines adds log lines, all or none. Of two lines with one (run_id, attempt,
+	// WriteLines adds log lines. When it fails it may have added some of them; a repeat
+	// adds the rest. When a line is not valid, none is added. Of two lines with one (run_id, attempt,
 	// piece, seq) the first written stays.
 	WriteLines(ctx context.Context, token string, lines []Line) error
 
@@ -55,10 +56,15 @@ type Store interface {
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 
-	// Trim deletes the runs that fired before runsBefore, with their timelines, and the
-	// log lines of the runs that fired before linesBefore. A zero instant deletes
-	// nothing. Writers never wait for it long. A store may delete later than asked.
-	Trim(ctx context.Context, runsBefore, linesBefore time.Time) (Trimmed, error)
+	// SetRetention says how long the lines are to be kept that are written from now on.
+	SetRetention(r job.Retention)
+	// Trim deletes what r keeps no longer at an instant: runs with their timelines, and
+	// log lines. A store may delete later than asked, as it drops whole days, and lines
+	// of different jobs at once: but no later than the retention asks under which they were written.
+	// Writers never wait for it long.
+	Trim(ctx context.Context, now time.Time, r job.Retention) (Trimmed, error)
+	// Preview tells what Trim would do, and what comes of r in the long run.
+	Preview(ctx context.Context, now time.Time, r job.Retention) (Effect, error)
 	// Close waits for running calls and releases the store.
 	Close() error
 }
@@ -69,7 +75,7 @@ type Stats struct {
 	OldestRun time.Time `json:"oldest_run,omitzero"` // its fire time
 }
 
-// Trimmed says how much Trim deleted.
+// Trimmed says how much Trim deleted: runs' attempts, each as a whole, and lines.
 type Trimmed struct {
 	Runs  int64 `json:"runs"`
 	Lines int64 `json:"lines"`

@@ -666,6 +666,9 @@ type JobPage struct {
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
 
+// Keep How long to keep what; what is missing is as the next wider rule says
+type Keep = job.Keep
+
 // Labels As a selector, only instances that have all of them are considered
 //
 // Example: {"zone":"eu"}
@@ -692,9 +695,12 @@ type LogEnd struct {
 	Run Run `json:"run"`
 }
 
+// LogHit A line that a search has found
+type LogHit = logstore.Hit
+
 // LogHits defines model for LogHits.
 type LogHits struct {
-	Items []LogLine `json:"items"`
+	Items []LogHit `json:"items"`
 
 	// Next The cursor of the next page
 	Next string `json:"next,omitempty"`
@@ -713,6 +719,9 @@ type LogPage struct {
 	NextSeq int64     `json:"next_seq,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 }
+
+// LogRange Part of a text, in characters (code points) from 0
+type LogRange = logstore.Range
 
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
@@ -875,6 +884,35 @@ type PutJobResult struct {
 
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
+
+// Retention defines model for Retention.
+type Retention = job.Retention
+
+// RetentionAmount defines model for RetentionAmount.
+type RetentionAmount = logstore.Amount
+
+// RetentionEffect An estimate.
+type RetentionEffect = logstore.Effect
+
+// RetentionItem defines model for RetentionItem.
+type RetentionItem struct {
+	Author    string    `json:"author,omitempty"`
+	ChangedAt time.Time `json:"changed_at,omitzero"`
+
+	// LogClasses Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree
+	LogClasses []int     `json:"log_classes"`
+	Note       string    `json:"note,omitempty"`
+	Retention  Retention `json:"retention"`
+
+	// Revision 0 while the server's own default holds
+	Revision uint64 `json:"revision"`
+}
+
+// RetentionRequest defines model for RetentionRequest.
+type RetentionRequest struct {
+	Note      string    `json:"note,omitempty"`
+	Retention Retention `json:"retention"`
+}
 
 // Retry When there is another attempt. In a request it may be the limit alone, as a number.
 type Retry = job.Retry
@@ -1595,7 +1633,22 @@ type SearchLogsParams struct {
 
 	// Cursor The next of the page before
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-	Limit  int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Context How many lines before and after each to give too
+	Context int `form:"context,omitempty" json:"context,omitempty"`
+	Limit   int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PutRetentionParams defines parameters for PutRetention.
+type PutRetentionParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: there must be none
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
@@ -1834,6 +1887,12 @@ type SetMyPasswordJSONRequestBody = PasswordChange
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
 
+// PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
+type PutRetentionJSONRequestBody = RetentionRequest
+
+// PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
+type PreviewRetentionJSONRequestBody = Retention
+
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
 
@@ -2040,6 +2099,15 @@ type ServerInterface interface {
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(c *fiber.Ctx) error
+	// GetRetention How long history is kept
+	// (GET /api/v1/retention)
+	GetRetention(c *fiber.Ctx) error
+	// PutRetention Say how long history is kept
+	// (PUT /api/v1/retention)
+	PutRetention(c *fiber.Ctx, params PutRetentionParams) error
+	// PreviewRetention What a retention would delete, and what disk it takes in the long run
+	// (POST /api/v1/retention/preview)
+	PreviewRetention(c *fiber.Ctx) error
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(c *fiber.Ctx, params ListRunsParams) error
@@ -5038,6 +5106,13 @@ func (siw *ServerInterfaceWrapper) SearchLogs(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "context" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "context", query, &params.Context, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter context: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -5166,6 +5241,119 @@ func (siw *ServerInterfaceWrapper) PreviewSchedule(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.PreviewSchedule(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetRetention operation middleware
+func (siw *ServerInterfaceWrapper) GetRetention(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetRetention(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutRetention operation middleware
+func (siw *ServerInterfaceWrapper) PutRetention(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutRetentionParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutRetention(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PreviewRetention operation middleware
+func (siw *ServerInterfaceWrapper) PreviewRetention(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewRetention(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6413,6 +6601,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
 
 	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
+
+	router.Get(options.BaseURL+"/api/v1/retention", wrapper.GetRetention)
+
+	router.Put(options.BaseURL+"/api/v1/retention", wrapper.PutRetention)
+
+	router.Post(options.BaseURL+"/api/v1/retention/preview", wrapper.PreviewRetention)
 
 	router.Get(options.BaseURL+"/api/v1/calendars", wrapper.ListCalendars)
 
@@ -8505,6 +8699,109 @@ func (response PreviewScheduledefaultApplicationProblemPlusJSONResponse) VisitPr
 	return ctx.JSON(&response.Body)
 }
 
+type GetRetentionRequestObject struct {
+}
+
+type GetRetentionResponseObject interface {
+	VisitGetRetentionResponse(ctx *fiber.Ctx) error
+}
+
+type GetRetention200ResponseHeaders struct {
+	ETag string
+}
+
+type GetRetention200JSONResponse struct {
+	Body    RetentionItem
+	Headers GetRetention200ResponseHeaders
+}
+
+func (response GetRetention200JSONResponse) VisitGetRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetRetentiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetRetentiondefaultApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutRetentionRequestObject struct {
+	Params PutRetentionParams
+	Body   *PutRetentionJSONRequestBody
+}
+
+type PutRetentionResponseObject interface {
+	VisitPutRetentionResponse(ctx *fiber.Ctx) error
+}
+
+type PutRetention200ResponseHeaders struct {
+	ETag string
+}
+
+type PutRetention200JSONResponse struct {
+	Body    RetentionItem
+	Headers PutRetention200ResponseHeaders
+}
+
+func (response PutRetention200JSONResponse) VisitPutRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PutRetentiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutRetentiondefaultApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type PreviewRetentionRequestObject struct {
+	Body *PreviewRetentionJSONRequestBody
+}
+
+type PreviewRetentionResponseObject interface {
+	VisitPreviewRetentionResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewRetention200JSONResponse RetentionEffect
+
+func (response PreviewRetention200JSONResponse) VisitPreviewRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PreviewRetentiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PreviewRetentiondefaultApplicationProblemPlusJSONResponse) VisitPreviewRetentionResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListRunsRequestObject struct {
 	Params ListRunsParams
 }
@@ -9505,6 +9802,15 @@ type StrictServerInterface interface {
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
+	// GetRetention How long history is kept
+	// (GET /api/v1/retention)
+	GetRetention(ctx context.Context, request GetRetentionRequestObject) (GetRetentionResponseObject, error)
+	// PutRetention Say how long history is kept
+	// (PUT /api/v1/retention)
+	PutRetention(ctx context.Context, request PutRetentionRequestObject) (PutRetentionResponseObject, error)
+	// PreviewRetention What a retention would delete, and what disk it takes in the long run
+	// (POST /api/v1/retention/preview)
+	PreviewRetention(ctx context.Context, request PreviewRetentionRequestObject) (PreviewRetentionResponseObject, error)
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
@@ -11635,6 +11941,111 @@ func (sh *strictHandler) PreviewSchedule(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(PreviewScheduleResponseObject); ok {
 		if err := validResponse.VisitPreviewScheduleResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetRetention operation middleware
+func (sh *strictHandler) GetRetention(ctx *fiber.Ctx) error {
+	var request GetRetentionRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRetention(ctx.UserContext(), request.(GetRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRetention")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetRetentionResponseObject); ok {
+		if err := validResponse.VisitGetRetentionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutRetention operation middleware
+func (sh *strictHandler) PutRetention(ctx *fiber.Ctx, params PutRetentionParams) error {
+	var request PutRetentionRequestObject
+
+	request.Params = params
+
+	var body PutRetentionJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutRetention(ctx.UserContext(), request.(PutRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutRetention")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutRetentionResponseObject); ok {
+		if err := validResponse.VisitPutRetentionResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewRetention operation middleware
+func (sh *strictHandler) PreviewRetention(ctx *fiber.Ctx) error {
+	var request PreviewRetentionRequestObject
+
+	var body PreviewRetentionJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewRetention(ctx.UserContext(), request.(PreviewRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewRetention")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewRetentionResponseObject); ok {
+		if err := validResponse.VisitPreviewRetentionResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -29,7 +29,9 @@ type handlers struct {
 	alerts  *alert.Book
 	version string
 	master  *seal.Master // seals secrets; nil without one
-	log     *slog.Logger
+	// retention holds while nobody has said otherwise.
+	retention job.Retention
+	log       *slog.Logger
 
 	executors bool // NATS asks who may connect as one
 

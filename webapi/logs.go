@@ -32,7 +32,11 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return SearchLogs200JSONResponse{Items: append([]LogLine{}, found.Lines...), Next: found.Next}, nil
+	hits, err := hitsOf(ctx, h.store, p.Text, found.Lines, p.Context)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return SearchLogs200JSONResponse{Items: hits, Next: found.Next}, nil
 }
 
 // GetLogs answers GET /runs/{run_id}/logs.

@@ -83,6 +83,10 @@ var permits = map[string]permit{
 	"getHold": {role: auth.Viewer, where: somewhere},
 	"setHold": {role: auth.Operator, where: everywhere, change: "hold"},
 
+	"getRetention":     {role: auth.Viewer, where: everywhere},
+	"previewRetention": {role: auth.Viewer, where: everywhere},
+	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},
+
 	"listCalendars":  {role: auth.Viewer, where: somewhere},
 	"getCalendar":    {role: auth.Viewer, where: somewhere},
 	"putCalendar":    {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},

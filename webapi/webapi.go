@@ -25,6 +25,7 @@ import (
 	"carillon/bus"
 	"carillon/frontend"
 	"carillon/internal/seal"
+	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
 )
@@ -71,6 +72,9 @@ type Config struct {
 	Executors bool
 	// Provider signs people in too. Defaults to none: all have a password.
 	Provider *oidc.Provider
+	// Retention is how long history is kept while nobody has said otherwise. Defaults to
+	// logstore.DefaultRetention.
+	Retention *job.Retention
 	// Registerer takes the package's metrics, and Gatherer gives those that GET
 	// /metrics shows. Default to a registry of the server's own.
 	Registerer prometheus.Registerer
@@ -92,6 +96,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Version == "" {
 		c.Version = "dev"
+	}
+	if c.Retention == nil {
+		c.Retention = new(logstore.DefaultRetention())
 	}
 	if c.Registerer == nil || c.Gatherer == nil {
 		own := prometheus.NewRegistry()
@@ -176,6 +183,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
+		retention: *cfg.Retention,
 	}
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {

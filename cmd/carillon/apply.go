@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,15 +131,7 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 	if slices.Contains(o.files, "-") || !isTerminal(cmd.InOrStdin()) {
 		return usage(errors.New("--prune would delete jobs; add --yes if that is meant. Nothing was changed"))
 	}
-	_, _ = fmt.Fprint(out, "Delete them? [y/N] ")
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &exit{exitError, errors.New("nothing was changed")}
-	}
-	return nil
+	return confirm(cmd, "Delete them?")
 }
 
 func isTerminal(r io.Reader) bool {

@@ -66,6 +66,7 @@ func main() {
 		newTokenCommand(),
 		newGroupCommand(),
 		newChangesCommand(),
+		newRetentionCommand(),
 	)
 	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

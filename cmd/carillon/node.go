@@ -66,8 +66,8 @@ func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "how many batches the scheduler may have under way at once")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "a `host`, address or network that alerts may be sent to though it is not public, such as mail.internal:587 or 10.1.0.0/16")
-	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long history is kept, as in 30d")
-	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long log lines are kept, as in 7d")
+	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long history is kept, as in 30d, until \"carillon retention\" says otherwise")
+	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long log lines are kept, as in 7d, until \"carillon retention\" says otherwise")
 }
 
 // durationFlag is a flag that takes durations as job documents do, days included.
@@ -83,10 +83,18 @@ func (f durationFlag) String() string {
 	if *f.to == 0 {
 		*f.to = f.def
 	}
-	if *f.to%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%dd", *f.to/(24*time.Hour))
+	if *f.to == 0 {
+		return ""
 	}
-	return job.Duration(*f.to).String()
+	return shownDays(*f.to)
+}
+
+// shownDays writes a duration in days where it can.
+func shownDays(d time.Duration) string {
+	if d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return job.Duration(d).String()
 }
 
 // Set implements [pflag.Value].
@@ -155,6 +163,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		}
 	}
 	if slices.Contains(c.roles, roleStore) {
+		c.keepLines(ctx, conn, n.store, log)
 		in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
 		if err != nil {
 			return nil, err
@@ -186,6 +195,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	}
 	if slices.Contains(c.roles, roleAPI) {
 		web := c.web
+		web.Retention = new(c.retention())
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
 		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond

@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
@@ -20,56 +25,81 @@ const maxHits = 1000
 func newSearchCommand() *cobra.Command {
 	var f runFilter
 	var levels []string
-	var limit int
+	var limit, around int
+	var run, colour string
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find lines in the logs of all runs",
 		Long: "Find lines that have all of the words, in any order and case, newest run first. What stands in double quotes within\n" +
-			"an argument must stand so in the line. Each line is shown with its job, run, attempt and number.\n" +
-			"With -o json each line is an object of its own.",
+			"an argument must stand so in the line. Each line is shown with its job, run, attempt and number; lines around it,\n" +
+			"which --context asks for, have a \"-\" after the number.\n" +
+			"With -o json each line is an object of its own, with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
-			"  carillon search '\"connection refused\"' --group billing --since 7d\n" +
-			"  carillon search --level error --job ops/backup --since 24h -o json",
+			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
+			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
+			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`, or these")
 	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only lines of this `job`, or these")
 	cmd.Flags().StringVar(&f.group, "group", "", "only lines of this executor `group`")
+	cmd.Flags().StringVar(&run, "run", "", "only lines of this `run`")
 	cmd.Flags().StringVar(&f.since, "since", "", "only of fires of the last `duration`, such as 90m or 7d")
 	cmd.Flags().StringVar(&f.from, "from", "", "only of fires at or after this `instant`, in RFC 3339")
 	cmd.Flags().StringVar(&f.to, "to", "", "only of fires before this `instant`, in RFC 3339")
 	cmd.Flags().IntVar(&limit, "limit", 100, "the most lines to show; 0 is all")
+	cmd.Flags().IntVarP(&around, "context", "C", 0, "how many `lines` before and after each to show too, at most 20")
+	cmd.Flags().StringVar(&colour, "color", "auto", "whether to mark what was found: auto is on a terminal, unless NO_COLOR is set; always; never")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	complete(cmd, "level", "debug", "info", "warn", "error")
+	complete(cmd, "color", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case limit < 0:
 			return usage(errors.New("--limit must not be negative"))
+		case around < 0 || around > maxAround:
+			return usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
+		case !slices.Contains([]string{"auto", "always", "never"}, colour):
+			return usage(errors.New("--color must be auto, always or never"))
 		case r.output == asYAML:
 			return usage(errors.New("-o yaml is not for logs; use json"))
-		case len(args) == 0 && len(levels) == 0:
-			return usage(errors.New("say what to look for: words, or --level"))
+		case len(args) == 0 && len(levels) == 0 && run == "":
+			return usage(errors.New("say what to look for: words, --level or --run"))
 		}
 		runs, err := f.params(time.Now())
 		if err != nil {
 			return usage(err)
+		}
+		if run != "" {
+			if _, err := runID(run); err != nil {
+				return err
+			}
 		}
 		api, err := r.api()
 		if err != nil {
 			return err
 		}
 		params := client.SearchLogsParams{
-			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(words[client.Level](levels)),
-			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To,
+			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(words[client.Level](levels)), RunID: client.Optional(run),
+			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(around),
 		}
-		p := linePrinter{w: cmd.OutOrStdout(), json: r.output == asJSON}
+		out := cmd.OutOrStdout()
+		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
 		return search(cmd.Context(), api, params, limit, p)
 	}
 	return cmd
 }
 
+// maxAround is the most lines before and after a hit that the API gives.
+const maxAround = 20
+
+func showsColour(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
 // search prints pages of lines as they come, until there are limit of them.
-func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p linePrinter) error {
+func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) error {
 	for left := limit; ; {
 		n := maxHits
 		if limit > 0 {
@@ -80,15 +110,6 @@ func search(ctx context.Context, api *client.API, params client.SearchLogsParams
 		if err != nil {
 			return err
 		}
-		if !p.json {
-			for i, l := range page.Items {
-				attempt := strconv.Itoa(l.Attempt)
-				if l.Piece != logstore.Whole {
-					attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
-				}
-				page.Items[i].Text = fmt.Sprintf("%s  %-5s  %s  %s/%s:%d  %s", l.At.UTC().Format(time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, l.Text)
-			}
-		}
 		if err := p.print(page.Items); err != nil {
 			return err
 		}
@@ -98,4 +119,70 @@ func search(ctx context.Context, api *client.API, params client.SearchLogsParams
 		}
 		params.Cursor = &page.Next
 	}
+}
+
+// hitPrinter prints what a search has found.
+type hitPrinter struct {
+	w    io.Writer
+	json bool
+	mark bool // what was searched for, for a terminal
+}
+
+const (
+	markOn  = "\x1b[1;31m"
+	markOff = "\x1b[0m"
+)
+
+func (p *hitPrinter) print(hits []client.LogHit) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i := range hits {
+		h := &hits[i]
+		if p.json {
+			if err := enc.Encode(h); err != nil {
+				return fmt.Errorf("encode a line: %w", err)
+			}
+			continue
+		}
+		for j := range h.Before {
+			b.WriteString(hitLine(&h.Before[j], '-', h.Before[j].Text))
+		}
+		text := h.Text
+		if p.mark {
+			text = marked(text, h.Highlights)
+		}
+		b.WriteString(hitLine(&h.Line, ':', text))
+		for j := range h.After {
+			b.WriteString(hitLine(&h.After[j], '-', h.After[j].Text))
+		}
+		if len(h.Before)+len(h.After) > 0 {
+			b.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func hitLine(l *client.LogLine, mark byte, text string) string {
+	attempt := strconv.Itoa(l.Attempt)
+	if l.Piece != logstore.Whole {
+		attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
+	}
+	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
+}
+
+// marked writes text with ranges of it marked for a terminal.
+func marked(text string, ranges []logstore.Range) string {
+	chars := []rune(text)
+	var b strings.Builder
+	at := 0
+	for _, r := range ranges {
+		if r.From < at || r.To > len(chars) || r.To < r.From {
+			break
+		}
+		b.WriteString(string(chars[at:r.From]) + markOn + string(chars[r.From:r.To]) + markOff)
+		at = r.To
+	}
+	return b.String() + string(chars[at:])
 }

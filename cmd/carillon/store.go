@@ -47,7 +47,7 @@ func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Log
 	case !isShared(c.store):
 		return nil, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("%q must be %s or clickhouse://USER:PASSWORD@HOST/DATABASE", c.store, storeSQLite)}
 	}
-	store, err := clickhouse.Open(c.store, clickhouse.Config{KeepLines: c.keepLogs, Lock: func(ctx context.Context) (func(), error) {
+	store, err := clickhouse.Open(c.store, clickhouse.Config{Lock: func(ctx context.Context) (func(), error) {
 		return lockRole(ctx, conn, roleSchema, c.node)
 	}})
 	if err != nil {
@@ -109,32 +109,27 @@ func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock fu
 	}, nil
 }
 
-// retain deletes history beyond its age every hour, until ctx is done.
-func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.Store, log *slog.Logger) error {
-	return keep(ctx, "retention", time.Hour, func() {
-		trimmed, err := c.trim(ctx, conn, store)
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "history not trimmed", "error", err)
-		} else if trimmed.Runs+trimmed.Lines > 0 {
-			log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
-		}
-	})
-}
-
-// keep does a chore at once and then every so often, until ctx is done.
-func keep(ctx context.Context, chore string, every time.Duration, do func()) error {
+// keep does a chore at once, then every so often and whenever now says so, until ctx is
+// done.
+func keep(ctx context.Context, chore string, every time.Duration, now <-chan struct{}, do func()) error {
 	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
 	if err != nil {
 		return fmt.Errorf("start %s: %w", chore, err)
 	}
-	_, err = cron.NewJob(gocron.DurationJob(every), gocron.NewTask(do),
+	work, err := cron.NewJob(gocron.DurationJob(every), gocron.NewTask(do),
 		gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
 	if err != nil {
 		return fmt.Errorf("plan %s: %w", chore, err)
 	}
 	cron.Start()
-	<-ctx.Done()
-	if err := cron.Shutdown(); err != nil {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-now:
+			err = errors.Join(err, work.RunNow())
+		}
+	}
+	if err := errors.Join(err, cron.Shutdown()); err != nil {
 		return fmt.Errorf("stop %s: %w", chore, err)
 	}
 	return nil
@@ -145,7 +140,7 @@ const patrolEvery = 2 * time.Minute
 
 // patrol audits the ledger as time goes on, until ctx is done.
 func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol, log *slog.Logger) error {
-	return keep(ctx, "audit of the ledger", patrolEvery, func() {
+	return keep(ctx, "audit of the ledger", patrolEvery, nil, func() {
 		unlock, err := lockRole(ctx, conn, rolePatrol, c.node)
 		if err == nil {
 			err = p.Round(ctx)
@@ -155,16 +150,6 @@ func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol
 			log.WarnContext(ctx, "ledger not audited", "error", err)
 		}
 	})
-}
-
-func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store) (logstore.Trimmed, error) {
-	unlock, err := lockRole(ctx, conn, roleRetention, c.node)
-	if err != nil {
-		return logstore.Trimmed{}, err
-	}
-	defer unlock()
-	now := time.Now()
-	return store.Trim(ctx, now.Add(-c.keepRuns), now.Add(-c.keepLogs))
 }
 
 // startClickHouse starts a server of dev's own, on a folder below its data. It is

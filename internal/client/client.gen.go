@@ -666,6 +666,9 @@ type JobPage struct {
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
 
+// Keep How long to keep what; what is missing is as the next wider rule says
+type Keep = job.Keep
+
 // Labels As a selector, only instances that have all of them are considered
 //
 // Example: {"zone":"eu"}
@@ -692,9 +695,12 @@ type LogEnd struct {
 	Run Run `json:"run"`
 }
 
+// LogHit A line that a search has found
+type LogHit = logstore.Hit
+
 // LogHits defines model for LogHits.
 type LogHits struct {
-	Items []LogLine `json:"items"`
+	Items []LogHit `json:"items"`
 
 	// Next The cursor of the next page
 	Next string `json:"next,omitempty"`
@@ -713,6 +719,9 @@ type LogPage struct {
 	NextSeq int64     `json:"next_seq,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 }
+
+// LogRange Part of a text, in characters (code points) from 0
+type LogRange = logstore.Range
 
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
@@ -875,6 +884,35 @@ type PutJobResult struct {
 
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
+
+// Retention defines model for Retention.
+type Retention = job.Retention
+
+// RetentionAmount defines model for RetentionAmount.
+type RetentionAmount = logstore.Amount
+
+// RetentionEffect An estimate.
+type RetentionEffect = logstore.Effect
+
+// RetentionItem defines model for RetentionItem.
+type RetentionItem struct {
+	Author    string    `json:"author,omitempty"`
+	ChangedAt time.Time `json:"changed_at,omitzero"`
+
+	// LogClasses Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree
+	LogClasses []int     `json:"log_classes"`
+	Note       string    `json:"note,omitempty"`
+	Retention  Retention `json:"retention"`
+
+	// Revision 0 while the server's own default holds
+	Revision uint64 `json:"revision"`
+}
+
+// RetentionRequest defines model for RetentionRequest.
+type RetentionRequest struct {
+	Note      string    `json:"note,omitempty"`
+	Retention Retention `json:"retention"`
+}
 
 // Retry When there is another attempt. In a request it may be the limit alone, as a number.
 type Retry = job.Retry
@@ -1595,7 +1633,22 @@ type SearchLogsParams struct {
 
 	// Cursor The next of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Context How many lines before and after each to give too
+	Context *int `form:"context,omitempty" json:"context,omitempty"`
+	Limit   *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PutRetentionParams defines parameters for PutRetention.
+type PutRetentionParams struct {
+	// IfMatch The ETag that the thing must have
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch `*`: there must be none
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
@@ -1833,6 +1886,12 @@ type SetMyPasswordJSONRequestBody = PasswordChange
 
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
+
+// PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
+type PutRetentionJSONRequestBody = RetentionRequest
+
+// PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
+type PreviewRetentionJSONRequestBody = Retention
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
@@ -2580,6 +2639,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRetention How long history is kept
+	//
+	// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
+	GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutRetentionWithBody Say how long history is kept
+	//
+	// What holds for a job is the rule for the job, else that for its group, else the
+	// default. Lines that are written from now on are kept so. Of what is there, runs go
+	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+	// it, and later than the rules under which they were written never.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+	PutRetentionWithBody(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutRetention Say how long history is kept
+	//
+	// What holds for a job is the rule for the job, else that for its group, else the
+	// default. Lines that are written from now on are kept so. Of what is there, runs go
+	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+	// it, and later than the rules under which they were written never.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+	PutRetention(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRetentionWithBody What a retention would delete, and what disk it takes in the long run
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+	PreviewRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewRetention What a retention would delete, and what disk it takes in the long run
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+	PreviewRetention(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns Runs, newest fire first
 	//
@@ -4320,6 +4422,99 @@ func (c *Client) PreviewScheduleWithBody(ctx context.Context, contentType string
 // Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 func (c *Client) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPreviewScheduleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRetention How long history is kept
+//
+// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
+func (c *Client) GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRetentionRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutRetentionWithBody Say how long history is kept
+//
+// What holds for a job is the rule for the job, else that for its group, else the
+// default. Lines that are written from now on are kept so. Of what is there, runs go
+// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+// it, and later than the rules under which they were written never.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+func (c *Client) PutRetentionWithBody(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutRetentionRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutRetention Say how long history is kept
+//
+// What holds for a job is the rule for the job, else that for its group, else the
+// default. Lines that are written from now on are kept so. Of what is there, runs go
+// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+// it, and later than the rules under which they were written never.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+func (c *Client) PutRetention(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutRetentionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRetentionWithBody What a retention would delete, and what disk it takes in the long run
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+func (c *Client) PreviewRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRetentionRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewRetention What a retention would delete, and what disk it takes in the long run
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+func (c *Client) PreviewRetention(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewRetentionRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8482,6 +8677,18 @@ func NewSearchLogsRequest(server string, params *SearchLogsParams) (*http.Reques
 
 		}
 
+		if params.Context != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "context", *params.Context, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -8684,6 +8891,150 @@ func NewPreviewScheduleRequestWithBody(server string, contentType string, body i
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/preview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetRetentionRequest constructs an http.Request for the GetRetention method
+func NewGetRetentionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutRetentionRequest calls the generic PutRetention builder with application/json body
+func NewPutRetentionRequest(server string, params *PutRetentionParams, body PutRetentionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutRetentionRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPutRetentionRequestWithBody constructs an http.Request for the PutRetention method, with any body, and a specified content type
+func NewPutRetentionRequestWithBody(server string, params *PutRetentionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+		if params.CarillonUser != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPreviewRetentionRequest calls the generic PreviewRetention builder with application/json body
+func NewPreviewRetentionRequest(server string, body PreviewRetentionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewRetentionRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPreviewRetentionRequestWithBody constructs an http.Request for the PreviewRetention method, with any body, and a specified content type
+func NewPreviewRetentionRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/retention/preview")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -11108,6 +11459,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithResponse(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
+
+	// GetRetentionWithResponse How long history is kept
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
+	GetRetentionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetRetentionResponse, error)
+
+	// PutRetentionWithBodyWithResponse Say how long history is kept
+	//
+	// What holds for a job is the rule for the job, else that for its group, else the
+	// default. Lines that are written from now on are kept so. Of what is there, runs go
+	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+	// it, and later than the rules under which they were written never.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+	PutRetentionWithBodyWithResponse(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error)
+
+	// PutRetentionWithResponse Say how long history is kept
+	//
+	// What holds for a job is the rule for the job, else that for its group, else the
+	// default. Lines that are written from now on are kept so. Of what is there, runs go
+	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+	// it, and later than the rules under which they were written never.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+	PutRetentionWithResponse(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error)
+
+	// PreviewRetentionWithBodyWithResponse What a retention would delete, and what disk it takes in the long run
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+	PreviewRetentionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRetentionResponse, error)
+
+	// PreviewRetentionWithResponse What a retention would delete, and what disk it takes in the long run
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+	PreviewRetentionWithResponse(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRetentionResponse, error)
 
 	// ListRunsWithResponse Runs, newest fire first
 	//
@@ -14451,6 +14847,164 @@ func (r PreviewScheduleResponse) ContentType() string {
 	return ""
 }
 
+// GetRetentionResponse200Headers the declared response headers of an HTTP 200 response for GetRetention
+type GetRetentionResponse200Headers struct {
+	ETag string
+}
+
+type GetRetentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RetentionItem
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRetentionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRetentionResponse) GetJSON200() *RetentionItem {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRetentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRetentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRetentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRetentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutRetentionResponse200Headers the declared response headers of an HTTP 200 response for PutRetention
+type PutRetentionResponse200Headers struct {
+	ETag string
+}
+
+type PutRetentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RetentionItem
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutRetentionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutRetentionResponse) GetJSON200() *RetentionItem {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutRetentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutRetentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutRetentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutRetentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PreviewRetentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RetentionEffect
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewRetentionResponse) GetJSON200() *RetentionEffect {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewRetentionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewRetentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewRetentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewRetentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewRetentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRunsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -16956,6 +17510,81 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, b
 		return nil, err
 	}
 	return ParsePreviewScheduleResponse(rsp)
+}
+
+// GetRetentionWithResponse How long history is kept
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
+func (c *ClientWithResponses) GetRetentionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetRetentionResponse, error) {
+	rsp, err := c.GetRetention(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRetentionResponse(rsp)
+}
+
+// PutRetentionWithBodyWithResponse Say how long history is kept
+//
+// What holds for a job is the rule for the job, else that for its group, else the
+// default. Lines that are written from now on are kept so. Of what is there, runs go
+// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+// it, and later than the rules under which they were written never.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+func (c *ClientWithResponses) PutRetentionWithBodyWithResponse(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error) {
+	rsp, err := c.PutRetentionWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutRetentionResponse(rsp)
+}
+
+// PutRetentionWithResponse Say how long history is kept
+//
+// What holds for a job is the rule for the job, else that for its group, else the
+// default. Lines that are written from now on are kept so. Of what is there, runs go
+// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+// it, and later than the rules under which they were written never.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
+func (c *ClientWithResponses) PutRetentionWithResponse(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error) {
+	rsp, err := c.PutRetention(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutRetentionResponse(rsp)
+}
+
+// PreviewRetentionWithBodyWithResponse What a retention would delete, and what disk it takes in the long run
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+func (c *ClientWithResponses) PreviewRetentionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewRetentionResponse, error) {
+	rsp, err := c.PreviewRetentionWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRetentionResponse(rsp)
+}
+
+// PreviewRetentionWithResponse What a retention would delete, and what disk it takes in the long run
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
+func (c *ClientWithResponses) PreviewRetentionWithResponse(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewRetentionResponse, error) {
+	rsp, err := c.PreviewRetention(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewRetentionResponse(rsp)
 }
 
 // ListRunsWithResponse Runs, newest fire first
@@ -19625,6 +20254,131 @@ func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Preview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRetentionResponse parses an HTTP response from a GetRetentionWithResponse call
+func ParseGetRetentionResponse(rsp *http.Response) (*GetRetentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRetentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RetentionItem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRetentionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutRetentionResponse parses an HTTP response from a PutRetentionWithResponse call
+func ParsePutRetentionResponse(rsp *http.Response) (*PutRetentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutRetentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RetentionItem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutRetentionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePreviewRetentionResponse parses an HTTP response from a PreviewRetentionWithResponse call
+func ParsePreviewRetentionResponse(rsp *http.Response) (*PreviewRetentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewRetentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RetentionEffect
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

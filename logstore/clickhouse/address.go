@@ -77,16 +77,3 @@ func takeBool(query url.Values, name string, def bool) (bool, error) {
 	}
 	return value, nil
 }
-
-// classes of retention in days. They are few, since each makes a part a day.
-var classes = []uint16{1, 3, 7, 14, 30, 90, 365}
-
-// classOf returns the shortest class that is not shorter than keep.
-func classOf(keep time.Duration) uint16 {
-	for _, days := range classes {
-		if keep > 0 && keep <= time.Duration(days)*24*time.Hour {
-			return days
-		}
-	}
-	return classes[len(classes)-1]
-}

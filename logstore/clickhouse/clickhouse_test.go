@@ -369,3 +369,32 @@ func TestInstantsBeyondAllReasonAreKept(t *testing.T) {
 		t.Errorf("the log is %+v, with %v", lines, err)
 	}
 }
+
+// withOption adds an option to an address.
+func withOption(address, option string) string {
+	if strings.Contains(address, "?") {
+		return address + "&" + option
+	}
+	return address + "?" + option
+}
+
+func TestTheIndexOfWordsMayBeTurnedOffAndOnAgain(t *testing.T) {
+	address := chtest.Database(t)
+	conn := sql(t, address)
+	const indexes = "SELECT count() FROM system.data_skipping_indices WHERE database = currentDatabase() AND table = 'run_logs' AND name = 'ix_text'"
+	for i, setting := range []string{"text_index=true", "text_index=false", "text_index=true"} {
+		s := open(t, withOption(address, setting))
+		l := line(int64(i + 1))
+		l.Text = "A DeadLock in Table 12"
+		if err := s.WriteLines(t.Context(), fmt.Sprintf("LOG:%d-%d", i, i), []logstore.Line{l}); err != nil {
+			t.Fatal(err)
+		}
+		page, err := s.Search(t.Context(), logstore.SearchFilter{Text: "deadlock 12"})
+		if err != nil || len(page.Lines) != i+1 {
+			t.Errorf("with %s a search finds %+v, with %v; want %d lines", setting, page.Lines, err, i+1)
+		}
+		if n := count(t, conn, indexes); (n == 1) != (i != 1) {
+			t.Errorf("with %s there are %d indexes", setting, n)
+		}
+	}
+}

@@ -60,6 +60,15 @@ func (l layout) Everywhere(name string, args ...string) string {
 	return strings.Replace(l.Engine(name, args...), "{uuid}/{shard}", "{uuid}/all", 1)
 }
 
+// Everyone is a table of the system's, as all servers of a sharded cluster have it; one
+// replica of each shard speaks for it.
+func (l layout) Everyone(table string) string {
+	if !l.Sharded {
+		return table
+	}
+	return "cluster('" + l.Cluster + "', " + table + ")"
+}
+
 // Dedup is the setting without which a table takes a block twice.
 func (l layout) Dedup() string {
 	if l.Cluster != "" {

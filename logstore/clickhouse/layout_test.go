@@ -89,15 +89,6 @@ func TestAddressesAreChecked(t *testing.T) {
 	}
 }
 
-func TestLinesGetTheShortestClassThatKeepsThem(t *testing.T) {
-	const day = 24 * time.Hour
-	for keep, want := range map[time.Duration]uint16{0: 365, time.Hour: 1, day: 1, day + 1: 3, 7 * day: 7, 30 * day: 30, 1000 * day: 365} {
-		if got := classOf(keep); got != want {
-			t.Errorf("lines to be kept for %s get class %d; want %d", keep, got, want)
-		}
-	}
-}
-
 func TestOldServersAreRefused(t *testing.T) {
 	for _, v := range [][2]uint64{{25, 12}, {26, 1}, {1, 1}} {
 		if err := checkVersion(v[0], v[1]); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), "26.2") {

@@ -40,19 +40,21 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 	indexes := make([]int32, n)
 	level, output, text := make([]string, n), make([]string, n), make([]string, n)
 	days, precedences := make([]uint16, n), make([]int64, n)
+	keep := s.keep.Load()
 	for i := range lines {
 		l := &lines[i]
 		if i > 0 && l.RunID == lines[i-1].RunID { // most lines follow another of their run
-			ids[i], fire[i] = ids[i-1], fire[i-1]
+			ids[i], fire[i], days[i] = ids[i-1], fire[i-1], days[i-1]
 		} else {
 			ids[i], fire[i] = packID(l.RunID), fireMillis(l.RunID)
+			days[i] = uint16(keep.LogClass(l.Job)) //nolint:gosec // is one of job.LogClasses
 		}
 		group[i], name[i], attempts[i] = l.Job.Group(), string(l.Job), toUint32(l.Attempt)
 		indexes[i] = toInt32(l.Piece.Index())
 		seq[i], at[i] = uint64(l.Seq), millis(l.At) //nolint:gosec // is 1 or more
 		level[i], output[i], text[i] = l.Level, l.Output, l.Text
 		// Of lines with one number, the first in the batch stays.
-		days[i], precedences[i] = s.days, precedence
+		precedences[i] = precedence
 	}
 	return []column{
 		{"group", group},

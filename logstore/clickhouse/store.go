@@ -21,9 +21,6 @@ const minMajor, minMinor = 26, 2
 
 // Config says how to use a database. The zero value works.
 type Config struct {
-	// KeepLines chooses the class of retention of log lines: how long they are kept if
-	// nobody trims the store. Defaults to a year.
-	KeepLines time.Duration
 	// Lock is called before the schema is changed, so that one program does it. What it
 	// returns is called afterwards. Defaults to no lock.
 	Lock func(context.Context) (unlock func(), err error)
@@ -36,7 +33,7 @@ type Store struct {
 	layout  layout
 	options *clickhouse.Options
 	cfg     Config
-	days    uint16 // class of retention of new lines
+	keep    atomic.Pointer[job.Retention] // by which new lines get their class
 	conn    driver.Conn
 
 	prepared  atomic.Bool // the schema is as this program knows it
@@ -65,7 +62,8 @@ var _ logstore.Store = (*Store)(nil)
 //
 //	cluster=NAME     tables are replicated, on the servers of this cluster
 //	sharded=true     and each shard of it holds a share of the rows
-//	text_index=false log lines are not indexed by their words, for half the disk
+//	text_index=false log lines are not indexed by their words, for half the disk and
+//	                 searches that read all lines; may be changed at any time
 //
 // The error is job.ErrInvalid for an address that is wrong.
 func Open(address string, cfg Config) (*Store, error) {
@@ -76,7 +74,8 @@ func Open(address string, cfg Config) (*Store, error) {
 	if cfg.Lock == nil {
 		cfg.Lock = func(context.Context) (func(), error) { return func() {}, nil }
 	}
-	s := &Store{name: nameOf(address), layout: l, options: options, cfg: cfg, days: classOf(cfg.KeepLines)}
+	s := &Store{name: nameOf(address), layout: l, options: options, cfg: cfg}
+	s.SetRetention(logstore.DefaultRetention())
 	if s.conn, err = clickhouse.Open(options); err != nil {
 		return nil, fmt.Errorf("open log store %s: %w", s.name, err)
 	}
@@ -101,6 +100,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 	s.failed = s.createDatabase(ctx, *s.options)
 	if s.failed == nil {
 		s.failed = s.migrate(ctx, s.cfg.Lock)
+	}
+	if s.failed == nil {
+		s.failed = s.indexText(ctx, s.cfg.Lock)
 	}
 	s.failedAt = time.Now()
 	s.prepared.Store(s.failed == nil)
@@ -150,6 +152,9 @@ func checkVersion(major, minor uint64) error {
 	}
 	return fmt.Errorf("%w: its ClickHouse is %d.%d; %d.%d or newer is needed", job.ErrInvalid, major, minor, minMajor, minMinor)
 }
+
+// SetRetention implements [logstore.Store].
+func (s *Store) SetRetention(r job.Retention) { s.keep.Store(&r) }
 
 // Close implements [logstore.Store].
 func (s *Store) Close() error {

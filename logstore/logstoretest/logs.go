@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
 	"carillon/logstore"
 )
 
@@ -171,48 +170,4 @@ func invalidLines(t *testing.T, s logstore.Store) {
 	refuseFilter("from_seq", logstore.LineFilter{RunID: id, Attempt: 1, FromSeq: -1})
 	refuseFilter("to_seq", logstore.LineFilter{RunID: id, Attempt: 1, FromSeq: 5, ToSeq: 4})
 	refuseFilter("limit", logstore.LineFilter{RunID: id, Attempt: 1, Limit: logstore.MaxLines + 1})
-}
-
-func trim(t *testing.T, s logstore.Store) {
-	w := &writes{store: s}
-	// Whole days, as a store may keep a day of which a part is to stay.
-	midnight := epoch.Truncate(24 * time.Hour)
-	at := func(day int) run { return newRun().at(midnight.Add(time.Duration(day) * 24 * time.Hour)) }
-	var updates []logstore.Update
-	for minute := range 2500 {
-		updates = append(updates, newRun().of("billing/minute").at(midnight.Add(-time.Duration(minute+1)*time.Minute)).recorded(job.StatusPending))
-	}
-	for day := range 4 {
-		updates = append(updates, at(day).started("worker-1", 1, ms(10)), at(day).finished(job.StatusFailed, "worker-1", ms(20)))
-	}
-	w.runs(t, updates...)
-	for day := range 4 {
-		w.lines(t, logOf(at(day), 1, 3)...)
-	}
-
-	if trimmed, err := s.Trim(t.Context(), time.Time{}, time.Time{}); err != nil || trimmed != (logstore.Trimmed{}) {
-		t.Errorf("a trim of nothing deleted %+v, with %v", trimmed, err)
-	}
-	trimmed, err := s.Trim(t.Context(), at(1).fire, at(2).fire)
-	if err != nil || trimmed != (logstore.Trimmed{Runs: 2501, Lines: 6}) {
-		t.Errorf("trim deleted %+v, with %v; want 2501 runs and 6 lines", trimmed, err)
-	}
-	left := list(t, s, logstore.RunFilter{}).Runs
-	if len(left) != 3 || !left[2].FireTime.Equal(at(1).fire) {
-		t.Errorf("%d runs are left; want 3, from day 1 on", len(left))
-	}
-	if got := len(timeline(t, s, at(1))); got != 3 {
-		t.Errorf("the oldest run that is left has %d changes; want 3", got)
-	}
-	for day := range 4 {
-		var want []logstore.Line
-		if day >= 2 {
-			want = logOf(at(day), 1, 3)
-		}
-		wantLines(t, s, logstore.LineFilter{RunID: at(day).id(), Attempt: 1}, want)
-	}
-
-	// What comes back from the bus begins anew.
-	write(t, s, at(0).recorded(job.StatusPending))
-	wantTimeline(t, s, at(0), "1: +5ms recorded pending")
 }

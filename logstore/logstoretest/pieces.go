@@ -217,7 +217,7 @@ func trimPieces(t *testing.T, s logstore.Store) {
 	for _, r := range []run{old, kept} {
 		write(t, s, r.recorded(job.StatusPending), ofPiece(r.started("worker-1", 1, ms(10)), 0, 2), ofPiece(r.started("worker-2", 1, ms(10)), 1, 2))
 	}
-	trimmed, err := s.Trim(t.Context(), epoch.Add(-time.Hour), time.Time{})
+	trimmed, err := s.Trim(t.Context(), epoch.Add(-time.Hour+day), keeping(days(1), forever))
 	if err != nil || trimmed != (logstore.Trimmed{Runs: 1}) {
 		t.Errorf("trim deleted %+v, with %v; want 1 run", trimmed, err)
 	}

@@ -2,10 +2,15 @@ package logstoretest
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"carillon/job"
 	"carillon/logstore"
@@ -146,4 +151,59 @@ func searchPages(t *testing.T, s logstore.Store) {
 			t.Fatalf("line %d of run %s comes before line %d of run %s", got[i-1].Seq, got[i-1].RunID, got[i].Seq, got[i].RunID)
 		}
 	}
+}
+
+// searchLikeTheModel compares what a store finds in random lines with what their texts
+// match, one by one.
+func searchLikeTheModel(t *testing.T, s logstore.Store) {
+	random := rand.New(rand.NewPCG(5, 7))
+	vocabulary := []string{"error", "Error", "errors", "db", "7", "42", "größe", "日本", "timeout", "x_y", "a.b", "%", "C:\\x", "\xff", "né", "ERR-7"}
+	parts := []string{" ", " ", " ", "-", ", ", ""}
+	text := func(most int) string {
+		var b strings.Builder
+		for range random.IntN(most) + 1 {
+			b.WriteString(vocabulary[random.IntN(len(vocabulary))] + parts[random.IntN(len(parts))])
+		}
+		return b.String()
+	}
+	var all []logstore.Line
+	w := &writes{store: s}
+	for hour := range 60 {
+		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", hour%7))).at(epoch.Add(time.Duration(hour) * time.Hour))
+		var lines []logstore.Line
+		for seq := range 12 {
+			lines = append(lines, r.said(seq+1, text(8)))
+		}
+		all = append(all, lines...)
+		w.lines(t, lines...)
+	}
+	slices.SortFunc(all, func(a, b logstore.Line) int { return logstore.CompareHits(&a, &b) })
+	for range 60 {
+		query := text(3)
+		if random.IntN(3) == 0 {
+			query = `"` + query + `"`
+		}
+		terms := logstore.ParseTerms(query)
+		want := []logstore.Line{}
+		for i := range all {
+			if terms.Match(all[i].Text) {
+				want = append(want, all[i])
+			}
+		}
+		got := findLines(t, s, logstore.SearchFilter{Text: query, Limit: logstore.MaxHits}).Lines
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("search for %q differs (-want +got):\n%s", query, diff)
+		}
+	}
+}
+
+func searchManyWords(t *testing.T, s logstore.Store) {
+	var words []string
+	for i := range 100 {
+		words = append(words, string(rune('a'+i%26))+strconv.Itoa(i/26))
+	}
+	text := strings.Join(words, " ")[:250]
+	w := &writes{store: s}
+	w.lines(t, newRun().said(1, text), newRun().said(2, strings.TrimPrefix(text, "a0 ")))
+	wantHits(t, s, logstore.SearchFilter{Text: text}, "0/1:1")
 }

@@ -45,9 +45,16 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"lines are found by words and phrases", searchWords},
 		{"lines are found by what their runs are", searchFilters},
 		{"pages of a search hold each line once", searchPages},
+		{"a search finds what its words match and nothing else", searchLikeTheModel},
+		{"a search may ask for many words", searchManyWords},
 		{"lines that are not valid are refused with their batch", invalidLines},
 
-		{"trim deletes what is older and nothing else", trim},
+		{"trim deletes runs that are older and nothing else", trimRuns},
+		{"runs are kept as their own rule says", trimRunsByRule},
+		{"what came late is kept from then on", keepBackfilled},
+		{"lines go by days, as their own rule says", trimLines},
+		{"a retention that changes holds for what is there", changeRetention},
+		{"a preview tells what a trim does", previewTrim},
 		{"stats tell the oldest run", stats},
 		{"writers and readers work side by side", sideBySide},
 

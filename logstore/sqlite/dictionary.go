@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"sync"
 
 	"carillon/job"
@@ -72,6 +73,13 @@ func (d *dictionary) add(name job.Name, id int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ids[name], d.names[id], d.most = id, name, max(d.most, id)
+}
+
+// all returns a copy of it.
+func (d *dictionary) all() map[job.Name]int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return maps.Clone(d.ids)
 }
 
 // last returns the highest number that a job has.

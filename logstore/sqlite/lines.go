@@ -3,14 +3,22 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
+	"carillon/job"
 	"carillon/logstore"
 )
 
-var insertChunks = newBulk("INSERT INTO log_chunks (run_id, attempt, piece, first_seq, last_seq, job, data)", 7, "ON CONFLICT DO NOTHING")
+var (
+	insertChunks = newBulk("INSERT INTO log_chunks (id, run_id, attempt, piece, first_seq, last_seq, job, data)", 8, "ON CONFLICT DO NOTHING")
+	insertWords  = newBulk("INSERT INTO chunk_words (rowid, words)", 2, "")
+)
 
 // WriteLines implements [logstore.Store]. It has no need of the token.
 func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line) error {
@@ -19,13 +27,19 @@ func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line)
 			return fmt.Errorf("line %d: %w", i, err)
 		}
 	}
-	if len(lines) == 0 {
-		return nil
+	byFile := map[logKey][]logstore.Line{}
+	keep := s.keep.Load()
+	for i := range lines {
+		l := &lines[i]
+		key := logKey{dayOf(l.RunID.Time()), keep.LogClass(l.Job)}
+		byFile[key] = append(byFile[key], *l)
 	}
-	chunks := cut(lines)
-	err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.writeChunks(ctx, chunks) })
-	if err != nil {
-		return fmt.Errorf("write %d log lines: %w", len(lines), err)
+	for key, lines := range byFile {
+		chunks := cut(lines)
+		err := s.logs.write(ctx, key, func(ctx context.Context, w *writer) error { return w.writeChunks(ctx, chunks) })
+		if err != nil {
+			return fmt.Errorf("write %d log lines: %w", len(lines), err)
+		}
 	}
 	return nil
 }
@@ -34,6 +48,7 @@ func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line)
 type chunk struct {
 	first, last logstore.Line
 	data        []byte
+	words       string
 }
 
 // cut packs lines into chunks, in the order of their first lines' writing. A run's
@@ -51,7 +66,7 @@ func cut(lines []logstore.Line) []chunk {
 			text += len(lines[n].Text)
 			n++
 		}
-		chunks = append(chunks, chunk{first: lines[0], last: lines[n-1], data: encodeChunk(lines[:n])})
+		chunks = append(chunks, chunk{first: lines[0], last: lines[n-1], data: encodeChunk(lines[:n]), words: wordsOf(lines[:n])})
 		lines = lines[n:]
 	}
 	return chunks
@@ -65,11 +80,90 @@ func follows(a, b *logstore.Line) bool {
 	return b.RunID == a.RunID && b.Attempt == a.Attempt && b.Piece == a.Piece && b.Seq == a.Seq+1
 }
 
+// wordsOf returns the words of lines, each once.
+func wordsOf(lines []logstore.Line) string {
+	set := map[string]struct{}{}
+	for i := range lines {
+		logstore.AddWords(set, lines[i].Text)
+	}
+	return strings.Join(slices.Collect(maps.Keys(set)), " ")
+}
+
 func (w *writer) writeChunks(ctx context.Context, chunks []chunk) error {
-	return w.insert(ctx, insertChunks, len(chunks), func(args []any, i int) []any {
+	next, err := w.nextChunk(ctx)
+	if err != nil {
+		return err
+	}
+	var doubtful [][2]int
+	err = w.insert(ctx, insertChunks, len(chunks), func(args []any, i int) []any {
 		c := &chunks[i]
-		return append(args, packID(c.first.RunID), int64(c.first.Attempt), int64(c.first.Piece), c.first.Seq, c.last.Seq, w.job(c.first.Job), c.data)
-	}, nil)
+		return append(args, next+int64(i), packID(c.first.RunID), int64(c.first.Attempt), int64(c.first.Piece), c.first.Seq, c.last.Seq, w.job(c.first.Job), c.data)
+	}, func(from, to int) error {
+		doubtful = append(doubtful, [2]int{from, to})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fresh, ids := chunks, func(i int) int64 { return next + int64(i) }
+	if len(doubtful) > 0 { // some of them were there before
+		var numbers []int64
+		if fresh, numbers, err = w.inserted(ctx, chunks, next, doubtful); err != nil {
+			return err
+		}
+		ids = func(i int) int64 { return numbers[i] }
+	}
+	err = w.insert(ctx, insertWords, len(fresh), func(args []any, i int) []any { return append(args, ids(i), fresh[i].words) }, nil)
+	if err != nil {
+		return fmt.Errorf("index words: %w", err)
+	}
+	return w.countLines(ctx, fresh)
+}
+
+func (w *writer) nextChunk(ctx context.Context) (next int64, err error) {
+	stmt, err := w.stmt(ctx, "SELECT ifnull(max(id), 0) + 1 FROM log_chunks")
+	if err != nil {
+		return 0, err
+	}
+	return next, stmt.QueryRowContext(ctx).Scan(&next)
+}
+
+// inserted returns the chunks that were inserted, with their numbers. Doubtful are the
+// spans of chunks of which some were not.
+func (w *writer) inserted(ctx context.Context, chunks []chunk, first int64, doubtful [][2]int) (fresh []chunk, ids []int64, err error) {
+	stmt, err := w.stmt(ctx, "SELECT EXISTS (SELECT 1 FROM log_chunks WHERE id = ?)")
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range chunks {
+		id, there := first+int64(i), true
+		if slices.ContainsFunc(doubtful, func(span [2]int) bool { return i >= span[0] && i < span[1] }) {
+			if err := stmt.QueryRowContext(ctx, id).Scan(&there); err != nil {
+				return nil, nil, fmt.Errorf("look for chunk %d: %w", id, err)
+			}
+		}
+		if there {
+			fresh, ids = append(fresh, chunks[i]), append(ids, id)
+		}
+	}
+	return fresh, ids, nil
+}
+
+// countLines notes how many lines each job has in the file. A job that is new there is
+// not stored before the transaction ends, so its row comes first.
+func (w *writer) countLines(ctx context.Context, chunks []chunk) error {
+	lines := map[job.Name]int64{}
+	for i := range chunks {
+		lines[chunks[i].first.Job] += chunks[i].last.Seq - chunks[i].first.Seq + 1
+	}
+	const count = "INSERT INTO jobs (id, name, lines, written_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET lines = lines + excluded.lines, written_at = excluded.written_at"
+	now := time.Now().UnixMilli()
+	for name, n := range lines {
+		if _, err := w.exec(ctx, count, w.job(name), string(name), n, now); err != nil {
+			return fmt.Errorf("count lines of %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Lines implements [logstore.Store].
@@ -77,13 +171,53 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
+	if s.logs.closed.Load() {
+		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, errClosed)
+	}
 	filter.Limit = cmp.Or(filter.Limit, logstore.DefaultLines)
 	filter.FromSeq, filter.ToSeq = max(filter.FromSeq, 1), cmp.Or(filter.ToSeq, math.MaxInt64)
+	day := dayOf(filter.RunID.Time())
+	var found []logstore.Line
+	parts := 0
+	for _, f := range s.logs.between(day, day) {
+		err := f.read(ctx, func(db *sql.DB) error {
+			lines, err := f.lines(ctx, db, &filter)
+			if len(lines) > 0 {
+				found, parts = append(found, lines...), parts+1
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if parts > 1 { // the job's class was changed while it ran
+		found = firstOfEach(found, &filter)
+	}
+	return found, nil
+}
+
+// firstOfEach merges lines of several files.
+func firstOfEach(lines []logstore.Line, filter *logstore.LineFilter) []logstore.Line {
+	slices.SortStableFunc(lines, compareLines)
+	lines = slices.CompactFunc(lines, func(a, b logstore.Line) bool { return compareLines(a, b) == 0 })
+	switch extra := len(lines) - filter.Limit; {
+	case extra <= 0:
+		return lines
+	case filter.Tail:
+		return lines[extra:]
+	default:
+		return lines[:filter.Limit]
+	}
+}
+
+// lines returns lines of one file. The filter's bounds are set.
+func (f *logFile) lines(ctx context.Context, db *sql.DB, filter *logstore.LineFilter) ([]logstore.Line, error) {
 	order := "ASC"
 	if filter.Tail {
 		order = "DESC"
 	}
-	rows, err := s.reads.QueryContext(ctx,
+	rows, err := db.QueryContext(ctx,
 		"SELECT id, first_seq, last_seq, job, data FROM log_chunks WHERE run_id = ? AND attempt = ? AND piece = ? AND first_seq > ? AND first_seq <= ? AND last_seq >= ? ORDER BY first_seq "+order,
 		packID(filter.RunID), filter.Attempt, int(filter.Piece), filter.FromSeq-maxChunkLines, filter.ToSeq, filter.FromSeq)
 	if err != nil {
@@ -91,20 +225,16 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 	}
 	defer func() { _ = rows.Close() }()
 
-	page := newPage(&filter)
+	page := newPage(filter)
 	for !page.full() && rows.Next() {
-		var id, first, last, number int64
-		var data []byte
-		if err := rows.Scan(&id, &first, &last, &number, &data); err != nil {
+		var id int64
+		c := foundChunk{id: filter.RunID, attempt: filter.Attempt, piece: filter.Piece}
+		if err := rows.Scan(&id, &c.first, &c.last, &c.job, &c.data); err != nil {
 			return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, err)
 		}
-		lines, err := decodeChunk(data, int(last-first+1))
+		lines, err := c.lines(f.jobs)
 		if err != nil {
-			return nil, fmt.Errorf("read log of run %s from line %d: %w", filter.RunID, first, err)
-		}
-		for i := range lines {
-			lines[i].RunID, lines[i].Attempt, lines[i].Piece = filter.RunID, filter.Attempt, filter.Piece
-			lines[i].Job, lines[i].Seq = s.jobs.name(number), first+int64(i)
+			return nil, err
 		}
 		page.add(id, lines)
 	}
@@ -112,4 +242,28 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, err)
 	}
 	return page.finish(), nil
+}
+
+// foundChunk is a chunk as it is stored.
+type foundChunk struct {
+	id          job.RunID
+	attempt     int
+	piece       logstore.Piece
+	first, last int64
+	job         int64
+	number      int64 // 0 where it does not matter
+	data        []byte
+}
+
+func (c *foundChunk) lines(jobs *dictionary) ([]logstore.Line, error) {
+	lines, err := decodeChunk(c.data, int(c.last-c.first+1))
+	if err != nil {
+		return nil, fmt.Errorf("read log of run %s from line %d: %w", c.id, c.first, err)
+	}
+	name := jobs.name(c.job)
+	for i := range lines {
+		lines[i].RunID, lines[i].Attempt, lines[i].Piece = c.id, c.attempt, c.piece
+		lines[i].Job, lines[i].Seq = name, c.first+int64(i)
+	}
+	return lines, nil
 }

@@ -15,13 +15,19 @@ var schemaV1 string
 //go:embed schema2.sql
 var schemaV2 string
 
+//go:embed schema3.sql
+var schemaV3 string
+
 // migrations lead from each version of the schema to the next: the first makes a
 // new file version 1. Those that were released never change.
-var migrations = []string{schemaV1, schemaV2}
+var migrations = []string{schemaV1, schemaV2, schemaV3}
+
+// versionOfFiles is the first version in which log lines have files of their own.
+const versionOfFiles = 3
 
 // migrate brings the file up to date. A file of a newer program is refused and left
-// as it is.
-func migrate(ctx context.Context, conn *sql.Conn, path string) error {
+// as it is. move is called while the file still has log lines.
+func migrate(ctx context.Context, conn *sql.Conn, path string, move func() error) error {
 	var version int
 	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("read schema version of %s: %w", path, err)
@@ -31,6 +37,11 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 			job.ErrInvalid, path, version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
+		if version+1 == versionOfFiles {
+			if err := move(); err != nil {
+				return err
+			}
+		}
 		script := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[version], version+1)
 		if _, err := conn.ExecContext(ctx, script); err != nil {
 			_, _ = conn.ExecContext(ctx, "ROLLBACK")

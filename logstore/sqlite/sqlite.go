@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	_ "modernc.org/sqlite" // registers the driver
 
@@ -29,17 +30,24 @@ type Store struct {
 	writer  *writer
 
 	jobs *dictionary
+	logs *logFiles
+	keep atomic.Pointer[job.Retention] // by which new lines get their class
 }
 
 var _ logstore.Store = (*Store)(nil)
 
 // Open opens the store in the file at path, and makes it, with its folder, when
-// there is none. The error is job.ErrInvalid for a file of a newer program.
+// there is none. Log lines are in the folder beside it whose name ends in -logs. The error is job.ErrInvalid for a file of a newer program.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("make folder of log store: %w", err)
 	}
 	s := &Store{path: path, jobs: newDictionary()}
+	s.SetRetention(logstore.DefaultRetention())
+	var err error
+	if s.logs, err = openLogFiles(path); err != nil {
+		return nil, err
+	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -57,7 +65,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open log store %s: %w", s.path, err)
 	}
-	if err = migrate(ctx, conn, s.path); err == nil {
+	if err = migrate(ctx, conn, s.path, func() error { return moveLines(ctx, conn, s.logs, s.keep.Load()) }); err == nil {
 		err = s.jobs.load(ctx, conn)
 	}
 	if err != nil {
@@ -93,6 +101,7 @@ func (s *Store) Close() error {
 	if s.writeDB != nil {
 		errs = append(errs, s.writeDB.Close())
 	}
+	errs = append(errs, s.logs.close())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close log store %s: %w", s.path, err)
 	}
@@ -109,22 +118,27 @@ func (s *Store) write(ctx context.Context, f func(ctx context.Context, w *writer
 		return err
 	}
 	if s.writer == nil {
-		return fmt.Errorf("%w: the log store is closed", job.ErrUnavailable)
+		return errClosed
 	}
 	return s.writer.transact(context.WithoutCancel(ctx), f)
 }
 
+// SetRetention implements [logstore.Store].
+func (s *Store) SetRetention(r job.Retention) { s.keep.Store(&r) }
+
 // Stats implements [logstore.Store].
 func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
 	var stats logstore.Stats
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(s.path + suffix)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return stats, fmt.Errorf("measure log store: %w", err)
+	paths := []string{s.path}
+	for _, f := range s.logs.all() {
+		paths = append(paths, f.path)
+	}
+	for _, path := range paths {
+		n, err := sizeOf(path)
+		if err != nil {
+			return stats, err
 		}
-		if err == nil {
-			stats.Bytes += info.Size()
-		}
+		stats.Bytes += n
 	}
 	var id []byte
 	if err := s.reads.QueryRowContext(ctx, "SELECT min(run_id) FROM runs").Scan(&id); err != nil {

@@ -3,101 +3,136 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
+	"carillon/job"
 	"carillon/logstore"
 )
 
 // trimSlice is how many rows are deleted at once: a few milliseconds' worth.
 const trimSlice = 1000
 
-// Trim implements [logstore.Store]. The file does not shrink; the room is used again.
-func (s *Store) Trim(ctx context.Context, runsBefore, linesBefore time.Time) (logstore.Trimmed, error) {
+// Trim implements [logstore.Store]. The file of runs does not shrink; the room is used
+// again. Those of log lines go as a whole.
+func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logstore.Trimmed, error) {
 	var trimmed logstore.Trimmed
+	// Most is deleted in the order of time; what some rule keeps for less, by jobs.
+	_, longest := r.Bounds()
 	var err error
-	if !runsBefore.IsZero() {
-		if _, err = s.trim(ctx, idAt(runsBefore), (*writer).trimPieces); err != nil {
-			return trimmed, fmt.Errorf("trim pieces: %w", err)
-		}
-		if trimmed.Runs, err = s.trim(ctx, idAt(runsBefore), (*writer).trimRuns); err != nil {
-			return trimmed, fmt.Errorf("trim runs: %w", err)
-		}
+	if trimmed.Runs, err = s.trimRuns(ctx, now.Add(-time.Duration(longest.Runs)), "runs NOT INDEXED WHERE true"); err != nil {
+		return trimmed, fmt.Errorf("trim runs: %w", err)
 	}
-	if !linesBefore.IsZero() {
-		if trimmed.Lines, err = s.trim(ctx, idAt(linesBefore), (*writer).trimLines); err != nil {
-			return trimmed, fmt.Errorf("trim log lines: %w", err)
+	for name, id := range s.jobs.all() {
+		keep := r.Of(name).Runs
+		if keep == longest.Runs {
+			continue
 		}
+		n, err := s.trimRuns(ctx, now.Add(-time.Duration(keep)), "runs INDEXED BY runs_by_job WHERE job = "+strconv.FormatInt(id, 10))
+		if err != nil {
+			return trimmed, fmt.Errorf("trim runs of %s: %w", name, err)
+		}
+		trimmed.Runs += n
+	}
+	due, err := s.dueFiles(ctx, now, &r)
+	if err != nil {
+		return trimmed, err
+	}
+	for _, d := range due {
+		if err := s.logs.remove(d.file); err != nil {
+			return trimmed, err
+		}
+		trimmed.Lines += d.lines
 	}
 	return trimmed, nil
 }
 
-// trim deletes slices, each in a transaction of its own, until none is left.
-func (s *Store) trim(ctx context.Context, bound []byte, slice func(*writer, context.Context, []byte) (int64, bool, error)) (int64, error) {
-	var total int64
-	for more := true; more; {
-		var n int64
-		err := s.write(ctx, func(ctx context.Context, w *writer) (err error) {
-			n, more, err = slice(w, ctx, bound)
+// trimRuns deletes the runs from some rows that fired, and were committed, before an
+// instant. It goes in slices, each in a transaction of its own; that there are none,
+// which is the rule, it finds out without the writer.
+func (s *Store) trimRuns(ctx context.Context, before time.Time, from string) (total int64, err error) {
+	const old = " AND run_id > ? AND run_id <= ? AND committed_at < ?"
+	bound, committed := idAt(before), before.UnixMilli()
+	for after := []byte{}; ; {
+		var end []byte
+		err := s.reads.QueryRowContext(ctx, "SELECT max(run_id) FROM (SELECT run_id FROM "+from+old+" ORDER BY run_id LIMIT ?)", after, bound, committed, trimSlice).Scan(&end)
+		if err != nil || end == nil {
+			return total, err
+		}
+		err = s.write(ctx, func(ctx context.Context, w *writer) error {
+			for _, table := range []string{"changes", "pieces"} {
+				if _, err := w.exec(ctx, "DELETE FROM "+table+" WHERE run_id IN (SELECT run_id FROM "+from+old+" OR run_id = ?)", after, end, committed, end); err != nil {
+					return err
+				}
+			}
+			n, err := w.exec(ctx, "DELETE FROM "+from+old, after, end, committed)
+			total += n
 			return err
 		})
 		if err != nil {
 			return total, err
 		}
-		total += n
+		after = end
 	}
-	return total, nil
 }
 
-// trimRuns deletes the oldest runs below bound, and says whether there may be more.
-func (w *writer) trimRuns(ctx context.Context, bound []byte) (n int64, more bool, err error) {
-	end, more, err := w.endOfSlice(ctx, "SELECT run_id FROM runs WHERE run_id < ? ORDER BY run_id LIMIT 1 OFFSET ?", bound)
-	if err != nil {
-		return 0, false, err
-	}
-	if n, err = w.exec(ctx, "DELETE FROM runs WHERE run_id <= ?", end); err != nil {
-		return 0, false, err
-	}
-	_, err = w.exec(ctx, "DELETE FROM changes WHERE run_id <= ?", end)
-	return n, more, err
+// dueFile is a file of log lines that is to go.
+type dueFile struct {
+	file  *logFile
+	lines int64
 }
 
-// trimPieces deletes the oldest pieces below bound.
-func (w *writer) trimPieces(ctx context.Context, bound []byte) (n int64, more bool, err error) {
-	end, more, err := w.endOfSlice(ctx, "SELECT run_id FROM pieces WHERE run_id < ? ORDER BY run_id LIMIT 1 OFFSET ?", bound)
-	if err != nil {
-		return 0, false, err
+// dueFiles returns the files none of whose jobs keeps its lines any longer.
+func (s *Store) dueFiles(ctx context.Context, now time.Time, r *job.Retention) ([]dueFile, error) {
+	shortest, _ := r.Bounds()
+	var due []dueFile
+	for _, f := range s.logs.all() {
+		if logstore.DropAt(f.day, f.day, f.class, time.Duration(shortest.Logs)).After(now) {
+			continue
+		}
+		byJob, err := f.written(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("count lines of %s: %w", f.day.Format(time.DateOnly), err)
+		}
+		old, lines := true, int64(0)
+		for name, w := range byJob {
+			old = old && !logstore.DropAt(f.day, w.at, f.class, time.Duration(r.Of(name).Logs)).After(now)
+			lines += w.lines
+		}
+		if old {
+			due = append(due, dueFile{f, lines})
+		}
 	}
-	n, err = w.exec(ctx, "DELETE FROM pieces WHERE run_id <= ?", end)
-	return n, more, err
+	return due, nil
 }
 
-// trimLines deletes the chunks of the oldest runs below bound.
-func (w *writer) trimLines(ctx context.Context, bound []byte) (n int64, more bool, err error) {
-	const oldest = "SELECT id FROM log_chunks WHERE run_id < ? ORDER BY run_id LIMIT ?"
-	stmt, err := w.stmt(ctx, "SELECT count(*), ifnull(sum(last_seq - first_seq + 1), 0) FROM log_chunks WHERE id IN ("+oldest+")")
-	if err != nil {
-		return 0, false, err
-	}
-	var chunks int
-	if err := stmt.QueryRowContext(ctx, bound, trimSlice).Scan(&chunks, &n); err != nil {
-		return 0, false, err
-	}
-	_, err = w.exec(ctx, "DELETE FROM log_chunks WHERE id IN ("+oldest+")", bound, trimSlice)
-	return n, chunks == trimSlice, err
+// written is what a job has in a file of log lines.
+type written struct {
+	lines int64
+	at    time.Time // when the last of them was written
 }
 
-// endOfSlice returns the last id of a slice. No run has the id bound itself, as it
-// lacks the bits that mark a UUIDv7.
-func (w *writer) endOfSlice(ctx context.Context, query string, bound []byte) (end []byte, more bool, err error) {
-	stmt, err := w.stmt(ctx, query)
-	if err != nil {
-		return nil, false, err
-	}
-	err = stmt.QueryRowContext(ctx, bound, trimSlice).Scan(&end)
-	if errors.Is(err, sql.ErrNoRows) {
-		return bound, false, nil
-	}
-	return end, true, err
+// written returns what each job has in the file.
+func (f *logFile) written(ctx context.Context) (map[job.Name]written, error) {
+	byJob := map[job.Name]written{}
+	err := f.read(ctx, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, "SELECT name, lines, written_at FROM jobs")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var name job.Name
+			var w written
+			var at int64
+			if err := rows.Scan(&name, &w.lines, &at); err != nil {
+				return err
+			}
+			w.at = instant(at)
+			byJob[name] = w
+		}
+		return rows.Err()
+	})
+	return byJob, err
 }

@@ -99,7 +99,7 @@ func (w *writer) job(name job.Name) int64 {
 	return id
 }
 
-var insertJobs = newBulk("INSERT INTO jobs (id, name)", 2, "")
+var insertJobs = newBulk("INSERT INTO jobs (id, name)", 2, "ON CONFLICT DO NOTHING")
 
 // insertFresh stores the numbers that the transaction has given.
 func (w *writer) insertFresh(ctx context.Context) error {

@@ -645,6 +645,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How long history is kept */
+        get: operations["getRetention"];
+        /**
+         * Say how long history is kept
+         * @description What holds for a job is the rule for the job, else that for its group, else the
+         *     default. Lines that are written from now on are kept so. Of what is there, runs go
+         *     as the new rules say, and lines by whole days: sooner if all jobs of a day allow
+         *     it, and later than the rules under which they were written never.
+         */
+        put: operations["putRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/retention/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a retention would delete, and what disk it takes in the long run */
+        post: operations["previewRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/calendars": {
         parameters: {
             query?: never;
@@ -2297,6 +2338,59 @@ export interface components {
             author?: string;
             note?: string;
         };
+        /** @description How long to keep what; what is missing is as the next wider rule says */
+        Keep: {
+            /** @description From 1h to 1825d, from the fire time on */
+            runs?: components["schemas"]["Duration"];
+            /** @description The same of log lines, which go by whole days */
+            logs?: components["schemas"]["Duration"];
+        };
+        Retention: {
+            default: components["schemas"]["Keep"];
+            /** @description By executor group */
+            groups?: {
+                [key: string]: components["schemas"]["Keep"];
+            };
+            /** @description By group/name */
+            jobs?: {
+                [key: string]: components["schemas"]["Keep"];
+            };
+        };
+        RetentionRequest: {
+            retention: components["schemas"]["Retention"];
+            note?: string;
+        };
+        RetentionItem: {
+            retention: components["schemas"]["Retention"];
+            /**
+             * Format: uint64
+             * @description 0 while the server's own default holds
+             */
+            revision: number;
+            author?: string;
+            note?: string;
+            /** Format: date-time */
+            changed_at?: string;
+            /** @description Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree */
+            log_classes: number[];
+        };
+        RetentionAmount: {
+            /** Format: int64 */
+            runs: number;
+            /** Format: int64 */
+            lines: number;
+            /**
+             * Format: int64
+             * @description On disk
+             */
+            bytes: number;
+        };
+        /** @description An estimate. */
+        RetentionEffect: {
+            now: components["schemas"]["RetentionAmount"];
+            frees: components["schemas"]["RetentionAmount"];
+            expected: components["schemas"]["RetentionAmount"];
+        };
         HoldRequest: {
             paused: boolean;
             note?: string;
@@ -2798,8 +2892,23 @@ export interface components {
             output: "stdout" | "stderr" | "log" | "system";
             text: string;
         };
+        /** @description Part of a text, in characters (code points) from 0 */
+        LogRange: {
+            /** @description The first */
+            from: number;
+            /** @description The one after the last */
+            to: number;
+        };
+        /** @description A line that a search has found */
+        LogHit: components["schemas"]["LogLine"] & {
+            /** @description Where its text has what was searched for, in order */
+            highlights?: components["schemas"]["LogRange"][];
+            /** @description As `context` asks for */
+            before?: components["schemas"]["LogLine"][];
+            after?: components["schemas"]["LogLine"][];
+        };
         LogHits: {
-            items: components["schemas"]["LogLine"][];
+            items: components["schemas"]["LogHit"][];
             /** @description The cursor of the next page */
             next?: string;
         };
@@ -3175,6 +3284,12 @@ export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
 export type Hold = components['schemas']['Hold'];
+export type Keep = components['schemas']['Keep'];
+export type Retention = components['schemas']['Retention'];
+export type RetentionRequest = components['schemas']['RetentionRequest'];
+export type RetentionItem = components['schemas']['RetentionItem'];
+export type RetentionAmount = components['schemas']['RetentionAmount'];
+export type RetentionEffect = components['schemas']['RetentionEffect'];
 export type HoldRequest = components['schemas']['HoldRequest'];
 export type Calendar = components['schemas']['Calendar'];
 export type CalendarVersion = components['schemas']['CalendarVersion'];
@@ -3213,6 +3328,8 @@ export type RetryRequest = components['schemas']['RetryRequest'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
+export type LogRange = components['schemas']['LogRange'];
+export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
 export type LogPage = components['schemas']['LogPage'];
 export type LogEnd = components['schemas']['LogEnd'];
@@ -4366,6 +4483,92 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What holds now */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putRetention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that the thing must have
+                 * @example "17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description `*`: there must be none
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetentionRequest"];
+            };
+        };
+        responses: {
+            /** @description What holds now */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    previewRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Retention"];
+            };
+        };
+        responses: {
+            /** @description The effect */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionEffect"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listCalendars: {
         parameters: {
             query?: never;
@@ -4800,6 +5003,8 @@ export interface operations {
                 to?: string;
                 /** @description The next of the page before */
                 cursor?: components["parameters"]["Cursor"];
+                /** @description How many lines before and after each to give too */
+                context?: number;
                 limit?: number;
             };
             header?: never;

@@ -115,3 +115,9 @@ ORDER BY (group, job, run_id, broadcast_index, attempt, seq)
 TTL toDateTime(fire_time) + toIntervalDay(retention_days)
 SETTINGS ttl_only_drop_parts = 1, merge_with_ttl_timeout = 3600, replicated_deduplication_window = 10000;
 
+-- Lines are kept from when they were written: the fires of a backfill are old before they
+-- run. The program drops parts by their names; this is for when it does not.
+ALTER TABLE run_logs ON CLUSTER main
+MODIFY TTL toDateTime(intDiv(-precedence, 1000000000), 'UTC') + toIntervalDay(retention_days + 1)
+SETTINGS materialize_ttl_after_modify = 0;
+

@@ -123,3 +123,9 @@ ENGINE = Distributed('main', 'carillon', 'run_events_local', sipHash64(run_id));
 CREATE TABLE IF NOT EXISTS run_logs ON CLUSTER main AS run_logs_local
 ENGINE = Distributed('main', 'carillon', 'run_logs_local', sipHash64(run_id));
 
+-- Lines are kept from when they were written: the fires of a backfill are old before they
+-- run. The program drops parts by their names; this is for when it does not.
+ALTER TABLE run_logs_local ON CLUSTER main
+MODIFY TTL toDateTime(intDiv(-precedence, 1000000000), 'UTC') + toIntervalDay(retention_days + 1)
+SETTINGS materialize_ttl_after_modify = 0;
+

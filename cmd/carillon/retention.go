@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+func newRetentionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "retention",
+		Short: "Say how long history is kept, by job, group and for all",
+		Long: "Runs and log lines are kept as the rule for their job says, else as that for its group, else as the default. Log lines go by\n" +
+			"whole days (UTC), which gives the disk back at once. A change holds within the minute: runs go as the new rules say, and lines\n" +
+			"that are there no later than under the old ones, and sooner once all jobs of their day and class allow it.",
+	}
+	cmd.AddCommand(newRetentionGetCommand(), newRetentionSetCommand(), newRetentionPreviewCommand())
+	return cmd
+}
+
+func newRetentionGetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "get",
+		Short:   "Show the rules",
+		Example: "  carillon retention get\n  carillon retention get -o json",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		item, err := client.Read[client.RetentionItem](api.GetRetention(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawRetention(t, &item) })
+	}
+	return cmd
+}
+
+func newRetentionSetCommand() *cobra.Command {
+	var rule ruleFlags
+	var note string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "set",
+		Short: "Change a rule, after showing what it does to the disk",
+		Example: "  carillon retention set --logs 14d                          # the default\n" +
+			"  carillon retention set --group billing --runs 365d --logs 90d\n" +
+			"  carillon retention set --job ops/chatty --logs 1d --yes\n" +
+			"  carillon retention set --group billing --remove",
+		Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	rule.add(cmd)
+	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		was, etag, err := readRetention(cmd, api)
+		if err != nil {
+			return err
+		}
+		next, err := rule.apply(was.Retention)
+		if err != nil {
+			return usage(err)
+		}
+		before, after, err := previewBoth(cmd, api, was.Retention, next)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			var t table
+			drawEffect(&t, &before, &after)
+			if err := t.write(cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			if err := confirm(cmd, "Keep history so?"); err != nil {
+				return err
+			}
+		}
+		params := client.PutRetentionParams{IfMatch: &etag}
+		if etag == "" {
+			params = client.PutRetentionParams{IfNoneMatch: new("*")}
+		}
+		item, err := client.Read[client.RetentionItem](api.PutRetention(cmd.Context(), &params, client.RetentionRequest{Retention: next, Note: note}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawRetention(t, &item) })
+	}
+	return cmd
+}
+
+func newRetentionPreviewCommand() *cobra.Command {
+	var rule ruleFlags
+	cmd := &cobra.Command{
+		Use:   "preview",
+		Short: "Show what a rule would do to the disk",
+		Long:  "Show what is there, what is deleted at the next look, which is hourly, and what comes of the rules in the long run if each day\nbrings as much as those of the last week. Without flags it is about the rules as they are.",
+		Example: "  carillon retention preview\n" +
+			"  carillon retention preview --group billing --logs 3d",
+		Args: cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	rule.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		was, _, err := readRetention(cmd, api)
+		if err != nil {
+			return err
+		}
+		next := was.Retention
+		if !rule.isZero() {
+			if next, err = rule.apply(was.Retention); err != nil {
+				return usage(err)
+			}
+		}
+		before, after, err := previewBoth(cmd, api, was.Retention, next)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), after, func(t *table) { drawEffect(t, &before, &after) })
+	}
+	return cmd
+}
+
+// ruleFlags name one rule, and what it is to say.
+type ruleFlags struct {
+	group, job string
+	runs, logs time.Duration
+	remove     bool
+}
+
+func (f *ruleFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.group, "group", "", "the rule for an executor `group`")
+	cmd.Flags().StringVar(&f.job, "job", "", "the rule for a `job`")
+	cmd.Flags().Var(durationFlag{to: &f.runs}, "runs", "how long to keep runs, as in 90d")
+	cmd.Flags().Var(durationFlag{to: &f.logs}, "logs", "how long to keep log lines, as in 7d")
+	cmd.Flags().BoolVar(&f.remove, "remove", false, "have the next wider rule hold instead")
+	cmd.MarkFlagsMutuallyExclusive("group", "job")
+}
+
+func (f *ruleFlags) isZero() bool { return *f == ruleFlags{} }
+
+// apply returns r with the rule changed.
+func (f *ruleFlags) apply(r job.Retention) (job.Retention, error) {
+	r.Groups, r.Jobs = maps.Clone(r.Groups), maps.Clone(r.Jobs)
+	keep := job.Keep{Runs: job.Duration(f.runs), Logs: job.Duration(f.logs)}
+	if r.Groups == nil {
+		r.Groups = map[string]job.Keep{}
+	}
+	if r.Jobs == nil {
+		r.Jobs = map[job.Name]job.Keep{}
+	}
+	switch {
+	case f.remove && (keep != job.Keep{}):
+		return r, errors.New("--remove needs no --runs or --logs")
+	case f.remove && f.group != "":
+		delete(r.Groups, f.group)
+	case f.remove && f.job != "":
+		delete(r.Jobs, job.Name(f.job))
+	case f.remove:
+		return r, errors.New("--remove needs --group or --job: the default always holds")
+	case keep == job.Keep{}:
+		return r, errors.New("say how long: --runs, --logs, or both")
+	case f.group != "":
+		r.Groups[f.group] = over(keep, r.Groups[f.group])
+	case f.job != "":
+		r.Jobs[job.Name(f.job)] = over(keep, r.Jobs[job.Name(f.job)])
+	default:
+		r.Default = over(keep, r.Default)
+	}
+	return r, r.Validate()
+}
+
+// over returns what keep says, and what was where it says nothing.
+func over(keep, was job.Keep) job.Keep {
+	if keep.Runs == 0 {
+		keep.Runs = was.Runs
+	}
+	if keep.Logs == 0 {
+		keep.Logs = was.Logs
+	}
+	return keep
+}
+
+func readRetention(cmd *cobra.Command, api *client.API) (item client.RetentionItem, etag string, err error) {
+	resp, err := api.GetRetention(cmd.Context())
+	if err == nil {
+		etag = resp.Header.Get("ETag")
+	}
+	item, err = client.Read[client.RetentionItem](resp, err)
+	return item, etag, err
+}
+
+func previewBoth(cmd *cobra.Command, api *client.API, was, next job.Retention) (before, after logstore.Effect, err error) {
+	if before, err = client.Read[logstore.Effect](api.PreviewRetention(cmd.Context(), was)); err != nil {
+		return before, after, err
+	}
+	after, err = client.Read[logstore.Effect](api.PreviewRetention(cmd.Context(), next))
+	return before, after, err
+}
+
+func drawRetention(t *table, item *client.RetentionItem) {
+	t.row("OF", "RUNS", "LOGS")
+	row := func(of string, k job.Keep) { t.row(of, shownKeep(k.Runs), shownKeep(k.Logs)) }
+	row("default", item.Retention.Default)
+	for _, group := range slices.Sorted(maps.Keys(item.Retention.Groups)) {
+		row("group "+group, item.Retention.Groups[group])
+	}
+	for _, name := range slices.Sorted(maps.Keys(item.Retention.Jobs)) {
+		row("job "+string(name), item.Retention.Jobs[name])
+	}
+	if item.Revision != 0 {
+		t.line("since " + instant(item.ChangedAt) + " by " + cell(item.Author, 40))
+	}
+}
+
+func shownKeep(d job.Duration) string {
+	if d == 0 {
+		return "-"
+	}
+	return shownDays(time.Duration(d))
+}
+
+func drawEffect(t *table, before, after *logstore.Effect) {
+	t.row("", "RUNS", "LINES", "DISK")
+	row := func(of string, a logstore.Amount) { t.row(of, grouped(a.Runs), grouped(a.Lines), size(a.Bytes)) }
+	row("now", after.Now)
+	row("deleted next", after.Frees)
+	row("in the long run", after.Expected)
+	if before.Expected != after.Expected {
+		row("  as it is now", before.Expected)
+	}
+}
+
+// grouped writes a number with its thousands apart.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size writes bytes in the unit that fits.
+func size(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	v := float64(n)
+	for v >= 1000 && len(units) > 1 {
+		v, units = v/1000, units[1:]
+	}
+	if units[0] == "B" {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[0]
+}
+
+// confirm asks a person whether to go on. Where there is none, it is wrong usage.
+func confirm(cmd *cobra.Command, question string) error {
+	if !isTerminal(cmd.InOrStdin()) {
+		return usage(errors.New("add --yes if that is meant. Nothing was changed"))
+	}
+	_, _ = fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return &exit{exitError, errors.New("nothing was changed")}
+	}
+	return nil
+}

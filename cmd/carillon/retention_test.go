@@ -1,0 +1,57 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
+	s := newTerminal(t)
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n", "", "retention", "get")
+	s.wantError(exitUsage, "carillon: say how long: --runs, --logs, or both", "", "retention", "set")
+	s.wantError(exitUsage, "carillon: --remove needs --group or --job", "", "retention", "set", "--remove")
+	s.wantError(exitUsage, "carillon: groups.ops.logs", "", "retention", "set", "--group", "ops", "--logs", "1m")
+
+	code, out, errOut := s.run("", "retention", "set", "--group", "ops", "--logs", "30d")
+	if code != exitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "add --yes") {
+		t.Errorf("without a terminal and --yes the exit code is %d: %s%s", code, out, errOut)
+	}
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n", "", "retention", "get")
+
+	set := func(want string, args ...string) {
+		t.Helper()
+		code, out, errOut := s.run("", append([]string{"retention", "set", "--yes"}, args...)...)
+		rules, _, _ := strings.Cut(out, "since ")
+		if code != 0 || rules != want {
+			t.Errorf("exit code %d: %s%s", code, out, errOut)
+		}
+	}
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  -     30d\n", "--group", "ops", "--logs", "30d")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\n", "--group", "ops", "--runs", "90d")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\njob ops/a  -     1d\n", "--job", "ops/a", "--logs", "24h", "--note", "chatty")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\njob ops/a  -     1d\n", "--group", "ops", "--remove")
+
+	code, out, errOut = s.run("", "retention", "preview", "--logs", "1d")
+	pattern := `^ +RUNS +LINES +DISK\nnow +\d+ +\d+ +\S+ \S+\ndeleted next +0 +0 +0 B\nin the long run`
+	if code != 0 || !regexp.MustCompile(pattern).MatchString(out) {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
+func TestNumbersAndSizesAreShownShort(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d is shown as %s; want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1500: "1.5 kB", 2_340_000_000: "2.3 GB", 5e15: "5000.0 TB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d bytes are shown as %s; want %s", n, got, want)
+		}
+	}
+	if got := shownDays(36 * time.Hour); got != "36h" {
+		t.Errorf("36 hours are shown as %s", got)
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const chatty = `job: default/chatty
+task: {shell: "for i in 1 2 3 4 5 6 7; do echo line $i; done; echo line 8 OutOfMemory here; echo line 9"}
+`
+
+// found searches until the lines of a run that has ended have come to the store.
+func (s *terminal) found(args ...string) string {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		code, out, errOut := s.run("", append([]string{"search"}, args...)...)
+		if code != 0 || time.Now().After(deadline) {
+			s.t.Fatalf("exit code %d: %s%s", code, out, errOut)
+		}
+		if out != "" {
+			return out
+		}
+	}
+}
+
+func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
+	s := newTerminal(t)
+	s.want("created  job  default/chatty\n1 created\n", chatty, "apply", "-f", "-")
+	if code, out, errOut := s.run("", "run", "default/chatty", "--wait"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, out, errOut)
+	}
+	out := s.found("outofmemory", "-C", "1", "--color", "always")
+	want := `^\S+  info   default/chatty  \S+/1:7- line 7\n` +
+		`\S+  info   default/chatty  \S+/1:8: line 8 ` + regexp.QuoteMeta(markOn+"OutOfMemory"+markOff) + ` here\n` +
+		`\S+  info   default/chatty  \S+/1:9- line 9\n\n$`
+	if !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("the search shows %q", out)
+	}
+	id := regexp.MustCompile(`([0-9a-f-]{36})/1:8`).FindStringSubmatch(out)[1]
+	if out := s.found("--run", id, "--limit", "0"); strings.Count(out, "\n") != 9 || strings.Contains(out, markOn) {
+		t.Errorf("the run's lines are %q", out)
+	}
+	if out := s.found(`"here"`, "-o", "json"); !strings.Contains(out, `"highlights":[{"from":19,"to":23}]`) {
+		t.Errorf("as JSON a hit is %s", out)
+	}
+	s.wantError(exitUsage, "carillon: --context", "", "search", "x", "-C", "21")
+	s.wantError(exitUsage, "carillon: say what", "", "search")
+}

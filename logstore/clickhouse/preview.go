@@ -1,0 +1,83 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// Preview implements [logstore.Store].
+func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (logstore.Effect, error) {
+	var effect logstore.Effect
+	if err := s.Prepare(ctx); err != nil {
+		return effect, err
+	}
+	var runBytes, lineBytes int64
+	for _, table := range runTables {
+		days, err := s.partitions(ctx, table.name)
+		if err != nil {
+			return effect, err
+		}
+		for _, p := range days {
+			runBytes += p.bytes
+		}
+	}
+	if err := s.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs").Scan(&effect.Now.Runs); err != nil {
+		return effect, fmt.Errorf("count runs: %w", explain(err))
+	}
+	lines, err := s.partitions(ctx, "run_logs")
+	if err != nil {
+		return effect, err
+	}
+	for _, p := range lines {
+		effect.Now.Lines += p.rows
+		lineBytes += p.bytes
+	}
+	effect.Now.Bytes = runBytes + lineBytes
+	bytesOfRun := float64(runBytes) / float64(max(effect.Now.Runs, 1))
+
+	if effect.Frees.Runs, err = s.countOld(ctx, now, &r); err != nil {
+		return effect, err
+	}
+	effect.Frees.Bytes = int64(float64(effect.Frees.Runs) * bytesOfRun)
+	due, err := s.dueLines(ctx, now, &r)
+	if err != nil {
+		return effect, err
+	}
+	for _, p := range due {
+		effect.Frees.Lines += p.rows
+		effect.Frees.Bytes += p.bytes
+	}
+	rates := logstore.NewRates(now, &r)
+	if err := s.addRates(ctx, rates); err != nil {
+		return effect, err
+	}
+	effect.Expected = rates.Expected(bytesOfRun, float64(lineBytes)/float64(max(effect.Now.Lines, 1)))
+	return effect, nil
+}
+
+// addRates adds what each job has written of late.
+func (s *Store) addRates(ctx context.Context, rates *logstore.Rates) error {
+	const recent = "WHERE fire_time >= fromUnixTimestamp64Milli(?, 'UTC') GROUP BY job"
+	from := rates.From().UnixMilli()
+	rows, err := s.conn.Query(ctx, "SELECT toString(job), sum(runs), sum(lines), min(oldest) FROM ("+
+		"SELECT job, sumIf(sign, broadcast_index = -1) AS runs, 0 AS lines, min(fire_time) AS oldest FROM runs "+recent+
+		" UNION ALL SELECT job, 0, toInt64(count()), min(fire_time) FROM run_logs "+recent+") GROUP BY job", from, from)
+	if err != nil {
+		return fmt.Errorf("count what jobs write: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var name string
+		var runs, lines int64
+		var oldest time.Time
+		if err := rows.Scan(&name, &runs, &lines, &oldest); err != nil {
+			return fmt.Errorf("count what jobs write: %w", err)
+		}
+		rates.Add(job.Name(name), runs, lines, oldest)
+	}
+	return explain(rows.Err())
+}

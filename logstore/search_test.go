@@ -1,0 +1,43 @@
+package logstore_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/logstore"
+)
+
+func TestASearchIsFoundInALineByCharacters(t *testing.T) {
+	find := func(query, text string, want ...logstore.Range) {
+		t.Helper()
+		terms := logstore.ParseTerms(query)
+		if diff := cmp.Diff(want, terms.Find(text)); diff != "" {
+			t.Errorf("%q in %q differs (-want +got):\n%s", query, text, diff)
+		}
+	}
+	find("error", "Error: no error, errors", logstore.Range{From: 0, To: 5}, logstore.Range{From: 10, To: 15})
+	find("db-7", "größe of db-7", logstore.Range{From: 9, To: 11}, logstore.Range{From: 12, To: 13})
+	find(`"to db"`, "to db, to db", logstore.Range{From: 0, To: 5}, logstore.Range{From: 7, To: 12})
+	find("日本 語", "日本 語 日本語", logstore.Range{From: 0, To: 2}, logstore.Range{From: 3, To: 4})
+	find("aa", "aaa aa", logstore.Range{From: 4, To: 6})
+	find("x", "\xff x", logstore.Range{From: 2, To: 3})
+	find("", "anything")
+}
+
+func TestTheWordsOfATextAreThoseThatMatchIt(t *testing.T) {
+	words := map[string]struct{}{}
+	text := "GET /Größe?id=42 \x00 日本語, \xff\xfe; a--b"
+	logstore.AddWords(words, text)
+	got := slices.Sorted(maps.Keys(words))
+	if diff := cmp.Diff([]string{"42", "a", "b", "get", "größe", "id", "日本語", "\xff\xfe"}, got); diff != "" {
+		t.Errorf("words differ (-want +got):\n%s", diff)
+	}
+	for _, w := range got {
+		if terms := logstore.ParseTerms(w); !terms.Match(text) {
+			t.Errorf("%q is not found in the text that it is of", w)
+		}
+	}
+}
