@@ -159,6 +159,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		return
 	}
 	e.metrics.runs[o.status].Inc()
+	e.metrics.observe(r, at)
 	r.verdict = reported
 	if r.held != nil {
 		e.letGo(r)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"errors"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,6 +18,9 @@ type metrics struct {
 	slots, inUse    prometheus.Gauge
 	eventRetries    prometheus.Counter
 	logLinesDropped prometheus.Counter
+	// Where the time of an attempt goes: from its trigger's commit until it comes here, from
+	// there until its handler is called, and from there to its end.
+	delivery, start, took prometheus.Histogram
 }
 
 // newMetrics registers the collectors on cfg.Registerer, if there is one.
@@ -43,7 +47,15 @@ func newMetrics(cfg Config) (*metrics, error) {
 		Name: "carillon_executor_runs_total", Help: "Attempts that ended, by final status.",
 	}, []string{"status"})
 	register(runs)
+	histogram := func(name, help string, buckets ...float64) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "carillon_executor_" + name, Help: help, Buckets: buckets})
+		register(h)
+		return h
+	}
 	m := &metrics{
+		delivery:        histogram("delivery_delay_seconds", "Time from the commit of a trigger until it came here.", .001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 15, 60, 300, 1800),
+		start:           histogram("start_delay_seconds", "Time from when a trigger came here until its handler was called.", .0001, .001, .01, .1, .25, .5, 1, 5),
+		took:            histogram("run_seconds", "Time from when a handler was called to the end of its attempt.", .001, .01, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400),
 		runs:            map[job.Status]prometheus.Counter{},
 		givenBack:       counter("runs_given_back_total", "Attempts that a stopping executor gave back to its group."),
 		abandoned:       counter("handlers_abandoned_total", "Handlers that ignored their cancelled context and were left behind."),
@@ -60,4 +72,14 @@ func newMetrics(cfg Config) (*metrics, error) {
 	}
 	m.slots.Set(float64(cfg.Slots))
 	return m, errors.Join(errs...)
+}
+
+// observe counts where the time of an attempt went that ended at an instant.
+func (m *metrics) observe(r *Run, end time.Time) {
+	if r.startedAt.IsZero() {
+		return // it was never begun
+	}
+	m.delivery.Observe(max(r.came.Sub(r.trigger.CommittedAt), 0).Seconds())
+	m.start.Observe(max(r.startedAt.Sub(r.came), 0).Seconds())
+	m.took.Observe(max(end.Sub(r.startedAt), 0).Seconds())
 }

@@ -38,6 +38,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 		{"write floors", floorEvery, s.writeFloors},
 		{"pass over events", floorEvery, s.skipEvents},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
+		{"measure", measureEvery, s.measure},
 	} {
 		_, err := cron.NewJob(
 			gocron.DurationJob(chore.every),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"carillon/job"
 	"carillon/scheduler/shard"
 )
 
@@ -19,6 +20,7 @@ type metrics struct {
 	takeover prometheus.Histogram   // from the lease to readiness
 	standbys prometheus.Gauge       // shards of others whose jobs the node has read
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
+	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -46,12 +48,22 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
 	}
-	for _, c := range []prometheus.Collector{m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.unusable} {
+	m.misfires = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "carillon", Name: "misfires_total", Help: "Fires that were noticed too late, by the misfire policy that ruled.",
+	}, []string{"policy"})
+	for _, p := range []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll} {
+		m.misfires.WithLabelValues(string(p))
+	}
+	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.unusable, m.misfires)
+}
+
+func register(r prometheus.Registerer, collectors ...prometheus.Collector) error {
+	for _, c := range collectors {
 		if err := r.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics: %w", err)
+			return fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -62,6 +74,9 @@ func counter(name, help string) prometheus.Counter {
 func (m *metrics) observe(b *shard.Batch, now time.Time) {
 	m.batches.Inc()
 	m.triggers.Add(float64(b.Triggers))
+	for policy, n := range b.Misfires {
+		m.misfires.WithLabelValues(string(policy)).Add(float64(n))
+	}
 	ms := now.UnixMilli()
 	for _, due := range b.Due {
 		m.delay.Observe(float64(max(0, ms-due)) / 1000)

@@ -74,14 +74,15 @@ type NodeInfo struct {
 
 // Scheduler is one node.
 type Scheduler struct {
-	conn    *bus.Conn
-	cfg     Config
-	log     *slog.Logger
-	metrics *metrics
-	planner *job.Planner
-	terms   *terms
-	lanes   []*lane
-	routes  *dispatch.Dispatcher
+	conn     *bus.Conn
+	cfg      Config
+	log      *slog.Logger
+	metrics  *metrics
+	measures *measures
+	planner  *job.Planner
+	terms    *terms
+	lanes    []*lane
+	routes   *dispatch.Dispatcher
 
 	mu    sync.Mutex
 	owned map[int]*ownership // by shard; being taken over, or in a lane
@@ -105,6 +106,9 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
 	}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
+		return nil, err
+	}
+	if s.measures, err = newMeasures(s, cfg.Registerer); err != nil {
 		return nil, err
 	}
 	s.terms = newTerms(s)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
 	"carillon/bus/bustest"
@@ -35,9 +36,10 @@ type world struct {
 
 type node struct {
 	*scheduler.Scheduler
-	conn *bus.Conn
-	stop context.CancelFunc
-	done chan error
+	conn    *bus.Conn
+	metrics *prometheus.Registry
+	stop    context.CancelFunc
+	done    chan error
 }
 
 func run(t *testing.T, f func(w *world)) {
@@ -111,12 +113,13 @@ func (w *world) startNodeOn(name string, conn *bus.Conn) {
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log})
+	metrics := prometheus.NewRegistry()
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(w.t.Context())
-	n := &node{Scheduler: s, conn: conn, stop: stop, done: make(chan error, 1)}
+	n := &node{Scheduler: s, conn: conn, metrics: metrics, stop: stop, done: make(chan error, 1)}
 	w.nodes[name] = n
 	go func() { n.done <- s.Run(ctx) }()
 	w.t.Cleanup(func() {

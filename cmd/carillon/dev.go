@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"carillon/auth/callout"
@@ -34,6 +35,7 @@ var samples string
 type devOptions struct {
 	nodeConfig
 	runnerOptions
+	monitorOptions
 	nats, logLevel string
 	slots          int
 	noSamples      bool
@@ -61,6 +63,7 @@ func newDevCommand() *cobra.Command {
 	f.IntVar(&o.slots, "slots", 32, "how many runs the executor does at once")
 	f.BoolVar(&o.noSamples, "no-samples", false, "save no sample jobs")
 	o.nodeConfig.flags(f)
+	o.monitorOptions.flags(f)
 	o.runnerOptions.flags(f)
 	return cmd
 }
@@ -126,7 +129,10 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	worker, err := devExecutor(conn, o, master.Group(devGroup), log)
+	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
+		return err
+	}
+	worker, err := devExecutor(conn, o, master.Group(devGroup), n.metrics, log)
 	if err != nil {
 		return err
 	}
@@ -200,12 +206,12 @@ func (n *node) ready(ctx context.Context, shards int) {
 	}
 }
 
-func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, log *slog.Logger) (*executor.Executor, error) {
+func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus.Registerer, log *slog.Logger) (*executor.Executor, error) {
 	// Everything ends with the process, so nobody would take over what it gives back
 	// late: it stops quickly.
 	e, err := executor.New(conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: version(), Logger: log.With("component", "executor"),
-		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(),
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics,
 	})
 	if err != nil {
 		return nil, err

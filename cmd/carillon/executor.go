@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
 	"carillon/executor"
@@ -16,6 +19,7 @@ const credentialVariable = "CARILLON_CREDENTIAL" //nolint:gosec // its name
 type executorOptions struct {
 	natsOptions
 	runnerOptions
+	monitorOptions
 	group, instance     string
 	secretKey           string
 	credential          string
@@ -46,6 +50,7 @@ func newExecutorCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.natsOptions.flags(f)
 	o.runnerOptions.flags(f)
+	o.monitorOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
 	f.StringVar(&o.credential, "credential", "", "the `file` of the seed with which to connect to NATS, from \"carillon credential create\" (default: from "+credentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
@@ -88,9 +93,10 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		return err
 	}
 	defer conn.NC.Close()
+	reg := newRegistry()
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
-		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes,
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Registerer: reg,
 	})
 	if err != nil {
 		return err
@@ -98,6 +104,25 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err := o.register(e, 0); err != nil {
 		return err
 	}
+	reachable := check{"bus", func(context.Context) error {
+		if !conn.NC.IsConnected() {
+			return errors.New("NATS does not answer")
+		}
+		return nil
+	}}
+	watched, err := o.layers(cmd.Context(), reg, connAlive(conn), []check{reachable}, log)
+	if err != nil {
+		return err
+	}
 	log.Info("executor started", "executor_group", o.group, "slots", o.slots)
-	return e.Run(cmd.Context())
+	// The rest lives as long as the executor, which takes its time to stop.
+	watching, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	defer stop()
+	g, watching := errgroup.WithContext(watching)
+	for _, l := range watched {
+		g.Go(func() error { return l.run(watching) })
+	}
+	err = e.Run(cmd.Context())
+	stop()
+	return errors.Join(err, g.Wait())
 }

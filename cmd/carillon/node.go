@@ -126,6 +126,7 @@ func parseRoles(text, store string) ([]string, error) {
 // node is what a server is made of, ready to run.
 type node struct {
 	layers    []layer
+	metrics   *prometheus.Registry
 	store     logstore.Store       // nil without need of it
 	api       *webapi.Server       // nil without that role
 	scheduler *scheduler.Scheduler // nil without that role
@@ -142,14 +143,13 @@ func (n *node) close() error {
 // open makes the node on conn. The API takes listener, which is nil without it. On an
 // error everything that was opened is closed.
 func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
-	n := &node{}
+	n := &node{metrics: newRegistry()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
 		}
 	}()
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	reg := n.metrics
 	if c.gate != nil { // below all others: executors are to come in until the end
 		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg})
 		if err != nil {
@@ -206,6 +206,53 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
 	}
 	return n, nil
+}
+
+// newRegistry returns a registry with the metrics of any process.
+func newRegistry() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// watched puts what serves the metrics below all other layers.
+func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, log *slog.Logger) error {
+	ready := []check{{"bus", func(ctx context.Context) error {
+		if _, err := conn.GetHold(ctx); err != nil {
+			return errors.New("JetStream does not answer")
+		}
+		return nil
+	}}}
+	if n.scheduler != nil {
+		ready = append(ready, check{"scheduler", func(context.Context) error {
+			if n.scheduler.Owned() == 0 {
+				return errors.New("the node fires for no shard yet")
+			}
+			return nil
+		}})
+	}
+	if n.store != nil {
+		ready = append(ready, check{"log_store", func(ctx context.Context) error {
+			if _, err := n.store.Stats(ctx); err != nil {
+				return errors.New("the log store does not answer")
+			}
+			return nil
+		}})
+	}
+	layers, err := o.layers(ctx, n.metrics, connAlive(conn), ready, log)
+	n.layers = append(layers, n.layers...)
+	return err
+}
+
+// connAlive returns a check of whether the process can ever work again: a connection that
+// is closed, rather than interrupted, stays so.
+func connAlive(conn *bus.Conn) func() error {
+	return func() error {
+		if conn.NC.IsClosed() {
+			return errors.New("the connection to NATS is closed for good")
+		}
+		return nil
+	}
 }
 
 // publicURL returns where people reach the console: as it was said, or where it listens;

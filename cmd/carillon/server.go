@@ -34,6 +34,7 @@ func (o *natsOptions) flags(f *pflag.FlagSet) {
 type serverOptions struct {
 	nodeConfig
 	natsOptions
+	monitorOptions
 	provider            providerOptions
 	assets              bus.Assets
 	roleList, masterKey string
@@ -61,6 +62,7 @@ func newServerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.natsOptions.flags(f)
+	o.monitorOptions.flags(f)
 	f.StringVar(&o.natsKeys, "nats-keys", "", "the `file` of the keys by which NATS knows this server, from \"carillon nats keygen\" (default: from "+natsKeysVariable+";\nwithout them, executors have no credentials)")
 	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "what this server does")
 	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
@@ -128,6 +130,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
+	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
+		return err
+	}
 	if listener != nil {
 		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
 	}

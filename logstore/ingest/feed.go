@@ -255,6 +255,7 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 		if err == nil {
 			f.metrics.write.WithLabelValues(f.stream).Observe(time.Since(begun).Seconds())
 			f.metrics.rows.WithLabelValues(f.stream).Add(float64(len(b.updates) + len(b.lines)))
+			f.metrics.observe(b.updates)
 			return nil
 		}
 		f.metrics.failures.WithLabelValues(f.stream).Inc()

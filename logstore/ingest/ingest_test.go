@@ -400,3 +400,23 @@ func TestAnIngesterThatWasOvertakenWritesNothingNew(t *testing.T) {
 		w.wantUnacknowledged(0, 0, 0)
 	})
 }
+
+func TestEndsOfRunsAreCountedByHowTheyEnded(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		a, b := fire{report, 0}, fire{report, 1}
+		w.record(a, b)
+		w.finish(a)
+		lost := b.finished(job.StatusLost)
+		w.publish(lost.Msg())
+		time.Sleep(settled)
+		for status, want := range map[string]float64{"succeeded": 1, "lost": 1, "failed": 0} {
+			if got := in.counter("carillon_runs_total", "status", status); got != want {
+				w.t.Errorf("%s: %v, want %v", status, got, want)
+			}
+		}
+		if got := in.counter("carillon_runs_lost_total"); got != 1 {
+			w.t.Errorf("%v runs were lost, want 1", got)
+		}
+	})
+}

@@ -6,6 +6,9 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/job"
+	"carillon/logstore"
 )
 
 // metrics is what an ingester counts, by stream.
@@ -17,6 +20,11 @@ type metrics struct {
 	failures *prometheus.CounterVec   // writes that the store did not take
 	lag      *prometheus.GaugeVec     // messages that wait on the stream
 	write    *prometheus.HistogramVec // duration of writes
+
+	runs       *prometheus.CounterVec // that ended, by status
+	lost       prometheus.Counter     // runs whose executor vanished
+	startDelay prometheus.Histogram   // from the commit until an instance began
+	took       prometheus.Histogram   // from there to the end
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -38,12 +46,48 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Help: "Duration of writes to the log store.", Buckets: prometheus.ExponentialBuckets(.001, 3, 9),
 		}, []string{"stream"}),
 	}
-	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write} {
+	m.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "carillon", Name: "runs_total", Help: "Runs that ended, and fires without one, by final status."}, []string{"status"})
+	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Namespace: "carillon", Name: "runs_lost_total", Help: "Runs whose executor vanished and that may not be run again."})
+	m.startDelay = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: "carillon", Name: "start_delay_seconds", Help: "Time from the commit of a run's trigger until an instance began it.",
+		Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .25, .5, 1, 5, 15, 60, 300, 1800},
+	})
+	m.took = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: "carillon", Name: "run_seconds", Help: "Time from the begin of a run's attempt to its end.",
+		Buckets: []float64{.001, .01, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
+	})
+	for _, s := range job.Statuses {
+		if s.Final() {
+			m.runs.WithLabelValues(string(s))
+		}
+	}
+	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write, m.runs, m.lost, m.startDelay, m.took} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
 	return m, nil
+}
+
+// observe counts the ends of runs among updates that were stored. Pieces count with
+// their run, and an attempt after which another follows is no end.
+func (m *metrics) observe(updates []logstore.Update) {
+	for i := range updates {
+		u := &updates[i]
+		if !u.Status.Final() || u.Retry || u.Total > 0 && u.Kind == logstore.KindFinished {
+			continue
+		}
+		n := max(u.Count, 1)
+		m.runs.WithLabelValues(string(u.Status)).Add(float64(n))
+		if u.Status == job.StatusLost {
+			m.lost.Add(float64(n))
+		}
+		if u.StartedAt.IsZero() || u.FinishedAt.IsZero() || u.CommittedAt.IsZero() {
+			continue
+		}
+		m.startDelay.Observe(max(u.StartedAt.Sub(u.CommittedAt), 0).Seconds())
+		m.took.Observe(max(u.FinishedAt.Sub(u.StartedAt), 0).Seconds())
+	}
 }
 
 // refusals counts what was left out, and logs the first of each kind and then each

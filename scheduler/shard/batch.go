@@ -37,6 +37,8 @@ type Batch struct {
 	// instants at which those that a schedule asked for were due.
 	Triggers int
 	Due      []int64
+	// Misfires counts the fires that were noticed too late, by the policy that ruled.
+	Misfires map[job.MisfirePolicy]int
 	// Commit names the batch; the cursor in it says so too.
 	Commit string
 }
@@ -64,6 +66,7 @@ type builder struct {
 	nudges   map[int]bool
 	due      []int64
 	triggers int
+	misfires map[job.MisfirePolicy]int
 	record   recorder
 	subjects map[target]string // of triggers
 }
@@ -128,6 +131,17 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
 	b.triggers++
+}
+
+// noteMisfire counts fires that were noticed too late.
+func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
+	if v.cause != job.CauseMisfire && v.status != job.StatusMissed {
+		return
+	}
+	if b.misfires == nil {
+		b.misfires = map[job.MisfirePolicy]int{}
+	}
+	b.misfires[p] += v.count
 }
 
 // hold adds the deferred item that says what the job waits for.
@@ -195,7 +209,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	m.release = nil
 	return &Batch{
 		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Kills: b.kills,
-		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Commit: commit,
+		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
 	}
 }
 

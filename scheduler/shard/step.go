@@ -167,6 +167,7 @@ func (m *Machine) enact(b *builder, id uint32, v verdict) job.Status {
 		}
 		v.status, v.reason, v.total = f.status, also(v.reason, f.reason), f.total
 	}
+	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	b.record.add(e.name, version, v)
 	return v.status
 }

@@ -1,0 +1,146 @@
+package scheduler
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+)
+
+// measureEvery is how often a node measures what it does not count as it goes.
+const measureEvery = 10 * time.Second
+
+// measures are gauges of the node, and, on one node, of the cluster.
+type measures struct {
+	jobs prometheus.Gauge // in the rings of the node's shards
+
+	// Of the cluster. Only the owner of the first shard has them.
+	pending, running             *prometheus.GaugeVec // triggers, by executor group
+	instances, slots, slotsInUse *prometheus.GaugeVec // by executor group
+	bytes, limit, messages       *prometheus.GaugeVec // by stream
+}
+
+func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "carillon", Name: name, Help: help}, labels)
+	}
+	const one = " Shown by one node of the cluster."
+	m := &measures{
+		jobs:       prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "carillon", Name: "ring_jobs", Help: "Jobs that this node fires for."}),
+		pending:    gauge("group_pending_triggers", "Triggers that wait for an instance of the executor group."+one, "executor_group"),
+		running:    gauge("group_running_triggers", "Triggers that an instance of the executor group has."+one, "executor_group"),
+		instances:  gauge("group_instances", "Instances of the executor group that take work."+one, "executor_group"),
+		slots:      gauge("group_slots", "Runs that the instances of the executor group do at once."+one, "executor_group"),
+		slotsInUse: gauge("group_slots_in_use", "Runs that the instances of the executor group do now."+one, "executor_group"),
+		bytes:      gauge("stream_bytes", "Size of the stream."+one, "stream"),
+		limit:      gauge("stream_limit_bytes", "Size that the stream may have."+one, "stream"),
+		messages:   gauge("stream_messages", "Messages on the stream."+one, "stream"),
+	}
+	owned := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_owned", Help: "Shards that this node fires for. The sum over all nodes must be the number of shards."},
+		func() float64 { return float64(s.Owned()) })
+	remaining := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "lease_remaining_seconds", Help: "How long the shortest of this node's leases may still be believed in; 0 without leases."},
+		func() float64 { return s.leaseRemaining(time.Now()).Seconds() })
+	return m, register(r, owned, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages)
+}
+
+// leaseRemaining returns for how long the node may believe in all of its leases.
+func (s *Scheduler) leaseRemaining(now time.Time) time.Duration {
+	least := time.Duration(-1)
+	for _, o := range s.ownerships() {
+		if h := o.held(); h != nil {
+			if left := max(h.Until().Sub(now), 0); least < 0 || left < least {
+				least = left
+			}
+		}
+	}
+	return max(least, 0)
+}
+
+// measure measures the node, and the cluster if that falls to this node.
+func (s *Scheduler) measure(ctx context.Context) error {
+	jobs := 0
+	for _, l := range s.lanes {
+		l.call(ctx, func() {
+			for _, o := range l.shards {
+				jobs += o.machine.Jobs()
+			}
+		})
+	}
+	s.measures.jobs.Set(float64(jobs))
+	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+		s.measures.forget()
+		return nil
+	}
+	if err := s.measureStreams(ctx); err != nil {
+		return err
+	}
+	return s.measureGroups(ctx)
+}
+
+// forget takes back what another node shows from now on.
+func (m *measures) forget() {
+	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages} {
+		g.Reset()
+	}
+}
+
+func (s *Scheduler) measureStreams(ctx context.Context) error {
+	for _, name := range []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog, bus.StreamAudit, bus.StreamDead} {
+		stream, err := s.conn.JS.Stream(ctx, name)
+		if err != nil {
+			return bus.Unavailable(err)
+		}
+		info := stream.CachedInfo()
+		s.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
+		s.measures.limit.WithLabelValues(name).Set(float64(info.Config.MaxBytes))
+		s.measures.messages.WithLabelValues(name).Set(float64(info.State.Msgs))
+	}
+	return nil
+}
+
+// measureGroups measures the executor groups. Those that are gone are forgotten.
+func (s *Scheduler) measureGroups(ctx context.Context) error {
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamTrig)
+	if err != nil {
+		return bus.Unavailable(err)
+	}
+	pending, running := map[string]int{}, map[string]int{}
+	list := stream.ListConsumers(ctx)
+	for c := range list.Info() {
+		kind, group, _ := strings.Cut(c.Name, "-")
+		if kind+"-" == bus.ConsumerAny("") || kind+"-" == bus.ConsumerRoute("") {
+			pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
+			running[group] += c.NumAckPending
+		}
+	}
+	if err := list.Err(); err != nil {
+		return bus.Unavailable(err)
+	}
+	instances, err := s.conn.Instances(ctx)
+	if err != nil {
+		return err
+	}
+	m := s.measures
+	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse} {
+		g.Reset()
+	}
+	for group := range pending {
+		m.pending.WithLabelValues(group).Set(float64(pending[group]))
+		m.running.WithLabelValues(group).Set(float64(running[group]))
+		m.instances.WithLabelValues(group).Set(0)
+	}
+	for i := range instances {
+		in := &instances[i]
+		if in.State == bus.InstanceOnline || in.State == bus.InstanceIncompatible {
+			m.instances.WithLabelValues(in.Group).Inc()
+			m.slots.WithLabelValues(in.Group).Add(float64(in.Slots))
+		}
+		if in.Alive() {
+			m.slotsInUse.WithLabelValues(in.Group).Add(float64(in.Running))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package scheduler_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// gauges returns what a node shows, by name and the value of the only label.
+func gauges(t *testing.T, from prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := []string{f.GetName()}
+			for _, l := range m.GetLabel() {
+				name = append(name, l.GetValue())
+			}
+			all[strings.Join(name, " ")] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return all
+}
+
+func TestANodeShowsWhatItAndTheClusterAreLike(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{Cron: "* * * * *"}, func(j *job.Job) { j.Misfire.Policy = job.MisfireSkip })
+		w.put("g/b", job.Schedule{Cron: "* * * * *"}, func(j *job.Job) { j.Misfire.Policy = job.FireOnce })
+		data, err := json.Marshal(bus.Instance{Group: "g", Instance: "i", State: bus.InstanceOnline, Protocol: bus.Protocol, Slots: 8, Running: 3})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketInst)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(4 * time.Minute)
+		if _, err := kv.Put(w.t.Context(), "g.i", data); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(11 * time.Second)
+		got := gauges(w.t, w.nodes["a"].metrics)
+		for name, want := range map[string]float64{
+			"carillon_shards_owned": float64(w.conn.Cluster().Shards), "carillon_ring_jobs": 2, "carillon_group_pending_triggers g": float64(len(w.triggers())),
+			"carillon_group_instances g": 1, "carillon_group_slots g": 8, "carillon_group_slots_in_use g": 3,
+			"carillon_misfires_total skip": 0, "carillon_misfires_total fire_once": 0,
+		} {
+			if value, shown := got[name]; !shown || value != want {
+				w.t.Errorf("%s is %v (%v), want %v", name, value, shown, want)
+			}
+		}
+		if left := got["carillon_lease_remaining_seconds"]; left < 2 || left > 4.5 {
+			w.t.Errorf("leases last %v s", left)
+		}
+		if got["carillon_stream_bytes TRIG"] == 0 || got["carillon_stream_limit_bytes TRIG"] == 0 {
+			w.t.Errorf("stream TRIG has %v of %v bytes", got["carillon_stream_bytes TRIG"], got["carillon_stream_limit_bytes TRIG"])
+		}
+		w.stopNode("a")
+		time.Sleep(10 * time.Minute)
+		w.startNode("b")
+		time.Sleep(time.Minute)
+		got = gauges(w.t, w.nodes["b"].metrics)
+		if got["carillon_misfires_total skip"] < 9 || got["carillon_misfires_total fire_once"] < 9 {
+			w.t.Errorf("after ten minutes without a node, misfires are %v and %v", got["carillon_misfires_total skip"], got["carillon_misfires_total fire_once"])
+		}
+	})
+}
