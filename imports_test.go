@@ -50,6 +50,7 @@ var onlyLinkedBy = map[string][]string{
 	"carillon/scheduler":             {"cmd", "internal"},
 	"github.com/nats-io/nats-server": {"bus/embedded", "bus/bustest", "cmd", "internal"},
 	"github.com/gofiber":             {"webapi", "cmd", "internal"},
+	"go.opentelemetry.io/otel/sdk":   {"cmd", "internal"},
 	"github.com/ClickHouse":          {"logstore/clickhouse", "cmd", "internal"},
 	"modernc.org/sqlite":             {"logstore/sqlite", "cmd", "internal"},
 }

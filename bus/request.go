@@ -9,6 +9,7 @@ import (
 	json "github.com/go-json-experiment/json/v1" // see decode
 	"github.com/nats-io/nats.go"
 
+	"carillon/internal/tracing"
 	"carillon/job"
 )
 
@@ -128,6 +129,9 @@ func (r *InstanceReply) Respond(m *nats.Msg) error {
 // RunRequest returns the header of a request to take the trigger in m.
 func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 	h := nats.Header{HeaderMessage: {MessageTrigger}, HeaderAck: {m.Reply}}
+	if parent := m.Header.Get(tracing.Header); parent != "" {
+		h[tracing.Header] = []string{parent}
+	}
 	if reason != "" {
 		h[HeaderRouteReason] = []string{reason}
 	}

@@ -134,6 +134,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
 	o = r.masked(o)
+	r.endSpan(o, at)
 	r.log.endLines()
 	switch {
 	case o.giveBack:

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"time"
 
 	"carillon/bus"
 )
@@ -86,6 +87,7 @@ func (e *Executor) leave(r *Run) {
 		return // the loop has abandoned it, and reports
 	}
 	r.log.close()
+	r.endSpan(outcome{giveBack: true}, time.Now())
 	r.verdict = leave
 	e.ended <- r
 }

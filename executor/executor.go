@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"carillon/bus"
 	"carillon/internal/seal"
@@ -65,6 +66,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the metrics. Defaults to none.
 	Registerer prometheus.Registerer
+	// Tracer takes a span for each attempt, in the trace of its run; the spans that a
+	// handler makes from its context are part of it. Defaults to none.
+	Tracer trace.TracerProvider
 }
 
 func (c Config) withDefaults() Config {
@@ -140,7 +144,8 @@ type Executor struct {
 	js      jetstream.JetStream
 	log     *slog.Logger
 	metrics *metrics
-	key     *seal.Key // opens the group's secrets; nil without one
+	tracer  trace.Tracer // nil: nobody traces
+	key     *seal.Key    // opens the group's secrets; nil without one
 
 	// Written by registrations, before Run; read only afterwards.
 	handlers map[string]Handler // by the name that tasks use
@@ -176,14 +181,18 @@ func New(conn *bus.Conn, cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
-	return &Executor{
+	e := &Executor{
 		cfg: cfg, conn: conn, js: js, metrics: m, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},
 		settings: newSettings(cfg),
 		ended:    make(chan *Run, MaxSlots),
-	}, nil
+	}
+	if cfg.Tracer != nil {
+		e.tracer = cfg.Tracer.Tracer(traceName)
+	}
+	return e, nil
 }
 
 // Instance returns the name that tells this executor from the others of its group.

@@ -176,6 +176,7 @@ func (l *loop) begin(life context.Context, r *Run) {
 	}
 	r.begun, r.done = true, ctx.Done()
 	r.startedAt = time.Now().UTC().Truncate(time.Millisecond)
+	ctx = l.e.startSpan(ctx, r)
 	if r.routeReason != "" && !r.atMostOnce() {
 		l.reportStarted(r, r.startedAt) // it says why the run is here
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"go.opentelemetry.io/otel/trace"
 
 	"carillon/bus"
 	"carillon/job"
@@ -42,6 +43,9 @@ type Run struct {
 
 	// Written by the loop before the attempt's goroutine begins, read by both.
 	startedAt time.Time
+
+	span        trace.Span // nil: nobody traces
+	traceParent string     // of it
 
 	secrets map[string]string // by variable; written before the handler begins
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"carillon/internal/tracing"
 	"carillon/job"
 )
 
@@ -24,6 +25,9 @@ func (r *Run) Environ() []string {
 	}
 	for _, name := range job.Variables {
 		env = append(env, name+"="+vars[name])
+	}
+	if r.traceParent != "" {
+		env = append(env, strings.ToUpper(tracing.Header)+"="+r.traceParent)
 	}
 	return env
 }

@@ -37,7 +37,7 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 	for attempt := 1; len(batches) > 0; attempt++ {
 		first, err := s.publish(ctx, at, messages(batches))
 		if err == nil {
-			s.committed(batches, first)
+			s.committed(ctx, batches, first)
 			return lost, nil
 		}
 		refusal, refused := errors.AsType[*bus.BatchError](err)
@@ -101,11 +101,15 @@ func messages(batches []pending) []*nats.Msg {
 
 // committed tells the machines that their batches are stored, the first message at
 // sequence first and the others right behind it.
-func (s *Scheduler) committed(batches []pending, first uint64) {
+func (s *Scheduler) committed(ctx context.Context, batches []pending, first uint64) {
 	for _, p := range batches {
 		p.machine.Committed(first)
 		first += uint64(len(p.batch.Messages))
-		s.metrics.observe(p.batch, time.Now())
+		now := time.Now()
+		s.metrics.observe(p.batch, now)
+		if s.tracer != nil {
+			traceFires(ctx, s.tracer, p.batch, s.cfg.Node, now)
+		}
 	}
 }
 
@@ -119,7 +123,7 @@ func (s *Scheduler) resolve(ctx context.Context, batches []pending) (again, lost
 		case err != nil:
 			return append(again, batches[i:]...), lost, err
 		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Node == s.cfg.Node:
-			s.committed([]pending{p}, seq)
+			s.committed(ctx, []pending{p}, seq)
 		case seq == p.machine.CursorSeq():
 			again = append(again, p)
 		default:

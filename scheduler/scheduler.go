@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
@@ -31,6 +32,8 @@ type Config struct {
 	// Logger defaults to none, Registerer to none.
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+	// Tracer takes a span for each trigger. Defaults to none.
+	Tracer trace.TracerProvider
 }
 
 func (c Config) withDefaults() Config {
@@ -79,6 +82,7 @@ type Scheduler struct {
 	log      *slog.Logger
 	metrics  *metrics
 	measures *measures
+	tracer   trace.Tracer // nil: nobody traces
 	planner  *job.Planner
 	terms    *terms
 	lanes    []*lane
@@ -110,6 +114,9 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 	}
 	if s.measures, err = newMeasures(s, cfg.Registerer); err != nil {
 		return nil, err
+	}
+	if cfg.Tracer != nil {
+		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
 	s.terms = newTerms(s)
 	for range cfg.Lanes {

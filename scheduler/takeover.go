@@ -40,7 +40,8 @@ func (o *ownership) claim(ctx context.Context) error {
 			return err
 		}
 		o.machine = shard.New(shard.Config{
-			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+			Traced: o.s.tracer != nil,
+			Shard:  o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
 		batch := o.machine.Claim(time.Now().UnixMilli())
 		lost, err := o.s.commit(ctx, time.Now(), []pending{{o, batch}})

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"carillon/bus"
 	"carillon/bus/bustest"
@@ -27,6 +28,7 @@ var start = time.Date(2026, time.January, 5, 0, 0, 30, 0, time.UTC)
 
 // world is a broker with scheduler nodes, in a bubble.
 type world struct {
+	tracer trace.TracerProvider
 	t      *testing.T
 	broker *bustest.Broker
 	conn   *bus.Conn
@@ -114,7 +116,7 @@ func (w *world) startNodeOn(name string, conn *bus.Conn) {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	metrics := prometheus.NewRegistry()
-	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics})
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics, Tracer: w.tracer})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -124,6 +124,12 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if o.node == "" {
 		o.node = "dev"
 	}
+	tracer, endTraces, err := startTraces(ctx, "carillon-dev")
+	if err != nil {
+		return err
+	}
+	defer endTraces(ctx)
+	o.tracer = tracer
 	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
 		return err
@@ -211,7 +217,7 @@ func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus
 	// late: it stops quickly.
 	e, err := executor.New(conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: version(), Logger: log.With("component", "executor"),
-		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics,
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics, Tracer: o.tracer,
 	})
 	if err != nil {
 		return nil, err

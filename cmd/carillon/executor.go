@@ -94,9 +94,14 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	defer conn.NC.Close()
 	reg := newRegistry()
+	tracer, endTraces, err := startTraces(cmd.Context(), "carillon-executor")
+	if err != nil {
+		return err
+	}
+	defer endTraces(cmd.Context())
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
-		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Registerer: reg,
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Registerer: reg, Tracer: tracer,
 	})
 	if err != nil {
 		return err

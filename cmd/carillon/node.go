@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel/trace"
 
 	"carillon/alert"
 	"carillon/auth/callout"
@@ -52,8 +53,9 @@ type nodeConfig struct {
 	lanes    int
 	keepRuns time.Duration
 	keepLogs time.Duration
-	allow    []string // what alerts may call though it is not public
-	gate     *gate    // nil: NATS does not ask who may be an executor
+	allow    []string             // what alerts may call though it is not public
+	tracer   trace.TracerProvider // nil: nobody traces
+	gate     *gate                // nil: NATS does not ask who may be an executor
 }
 
 // gate is what a server answers NATS with.
@@ -178,7 +180,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
 	}
 	if slices.Contains(c.roles, roleScheduler) {
-		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg})
+		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg, Tracer: c.tracer})
 		if err != nil {
 			return nil, err
 		}

@@ -125,6 +125,12 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err := conn.AwaitSetup(ctx, o.assets, o.Config); err != nil {
 		return err
 	}
+	tracer, endTraces, err := startTraces(ctx, "carillon-server")
+	if err != nil {
+		return err
+	}
+	defer endTraces(ctx)
+	o.tracer = tracer
 	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
 		return err

@@ -186,6 +186,9 @@ func describe(h http.Header, run *executor.Run) {
 	if t.Split {
 		h.Set("Carillon-Split", "true")
 	}
+	if parent := run.TraceParent(); parent != "" {
+		h.Set("Traceparent", parent)
+	}
 }
 
 // escapeURL makes a value fit for any part of a URL.

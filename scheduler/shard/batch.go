@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/internal/tracing"
 	"carillon/job"
 )
 
@@ -129,7 +130,11 @@ func (b *builder) send(t *bus.Trigger, body body) {
 		b.subjects[to] = subject
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
-	b.messages = append(b.messages, bus.NewMessage(subject, bus.MessageTrigger, data))
+	m := bus.NewMessage(subject, bus.MessageTrigger, data)
+	if b.m.cfg.Traced {
+		m.Header[tracing.Header] = []string{tracing.Parent(tracing.Fire(string(t.RunID), t.Attempt))}
+	}
+	b.messages = append(b.messages, m)
 	b.triggers++
 }
 

@@ -24,6 +24,8 @@ type Config struct {
 	Node   string
 	// Planner is shared by all machines of a process, as are the schedules.
 	Planner *job.Planner
+	// Traced has each trigger say which trace its run belongs to.
+	Traced bool
 }
 
 // Machine decides for one shard. It is not safe for concurrent use.

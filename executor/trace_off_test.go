@@ -1,0 +1,18 @@
+package executor
+
+import (
+	"testing"
+	"time"
+
+	"carillon/bus"
+)
+
+func TestTracingCostsNothingWhenItIsOff(t *testing.T) {
+	e, r, now, ctx := &Executor{}, &Run{trigger: &bus.Trigger{}}, time.Now(), t.Context()
+	if n := testing.AllocsPerRun(1000, func() {
+		_ = e.startSpan(ctx, r)
+		r.endSpan(outcome{}, now)
+	}); n != 0 {
+		t.Errorf("%v allocations an attempt", n)
+	}
+}

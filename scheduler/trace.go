@@ -1,0 +1,47 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"carillon/bus"
+	"carillon/internal/tracing"
+	"carillon/job"
+	"carillon/scheduler/shard"
+)
+
+// traceName is the scope of the spans that this package makes.
+const traceName = "carillon/scheduler"
+
+// traceFires makes a span for each trigger of a batch that is stored: from its fire time to
+// the commit. It is the root of the run's trace, or of an attempt's part of it.
+func traceFires(ctx context.Context, tracer trace.Tracer, b *shard.Batch, node string, now time.Time) {
+	for _, m := range b.Messages {
+		if m.Header.Get(bus.HeaderMessage) != bus.MessageTrigger {
+			continue
+		}
+		t, err := bus.DecodeTrigger(m.Header, m.Data)
+		if err != nil || t.Index > 0 { // the pieces of a run have one fire
+			continue
+		}
+		begin := t.FireTime
+		if t.Attempt > 1 || t.Cause != job.CauseSchedule && t.Cause != job.CauseMisfire {
+			begin = t.CommittedAt // it was not due at its fire time
+		}
+		options := []trace.SpanStartOption{
+			trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindProducer), trace.WithTimestamp(begin),
+			trace.WithAttributes(
+				attribute.String("carillon.job", string(t.Job)), attribute.Int("carillon.version", t.Version), attribute.String("carillon.run_id", string(t.RunID)),
+				attribute.Int("carillon.attempt", t.Attempt), attribute.String("carillon.cause", string(t.Cause)), attribute.Int("carillon.shard", b.Shard), attribute.String("carillon.node", node),
+			),
+		}
+		if parent := tracing.Fire(string(t.ParentRun), 1); parent.IsValid() {
+			options = append(options, trace.WithLinks(trace.Link{SpanContext: parent}))
+		}
+		_, span := tracer.Start(tracing.Wanting(ctx, tracing.Fire(string(t.RunID), t.Attempt)), "fire "+string(t.Job), options...)
+		span.End(trace.WithTimestamp(now))
+	}
+}
