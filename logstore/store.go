@@ -50,6 +50,16 @@ type Store interface {
 	// Histogram returns what Counts does, for each of so many equal parts of the range
 	// between From and To, which are both needed.
 	Histogram(ctx context.Context, filter RunFilter, parts int) ([]map[job.Status]int, error)
+	// Report returns what became of the runs of a range of fire times, from counts that are
+	// kept beside the runs and outlive them. Repeats and late events are not counted twice.
+	Report(ctx context.Context, filter ReportFilter) (Report, error)
+	// Failures returns in which ways attempts failed, the most frequent first.
+	Failures(ctx context.Context, filter FailureFilter) ([]Failure, error)
+	// Repair makes the counts of a day, in UTC, anew from the runs that fired then and are
+	// still there. The
+	// error is job.ErrInvalid for a day that has none any more, and, of a store that cannot
+	// keep writers away, for one that is not over since an hour.
+	Repair(ctx context.Context, day time.Time) error
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)

@@ -6,6 +6,7 @@
 //	runs        attempts of runs and their pieces, in rows that cancel out
 //	run_events  what a row of runs cannot tell of its timeline
 //	run_logs    lines of logs, a part for each day and class of retention
+//	report_*    what became of runs by minute, hour and day; views of runs add them up
 //
 // A row of runs is never changed. When an attempt changes, a row with sign -1 takes back
 // the one that was, column by column the same, and another holds what is now. So a sum

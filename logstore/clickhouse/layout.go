@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"carillon/job"
+	"carillon/logstore"
 )
 
 // layout says how tables are spread over servers.
@@ -98,3 +99,9 @@ func (layout) Kinds() string { return enum(kindCodes) }
 
 // FirstFinal is like Statuses.
 func (layout) FirstFinal() int { return firstFinal }
+
+// FingerprintLength and Variable say how messages of failures are compared.
+func (layout) FingerprintLength() int { return logstore.FingerprintLength }
+
+// Variable is like FingerprintLength, as a literal.
+func (layout) Variable() string { return "'" + strings.ReplaceAll(logstore.Variable, `\`, `\\`) + "'" }

@@ -35,6 +35,9 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"facets count what there is to choose from", facets},
 		{"a histogram counts in equal parts", histogram},
 		{"last runs are per job", lastRuns},
+		{"reports say what the runs say, whatever is repeated or late", reports},
+		{"reports are by what is asked, and in order", reportOrders},
+		{"failures are grouped by what their messages have in common", failures},
 		{"a filter that is not valid is refused", invalidFilters},
 
 		{"lines are read in ranges and tails", lines},

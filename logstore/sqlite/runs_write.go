@@ -56,7 +56,10 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error
 	if err := w.insert(ctx, insertChanges, len(b.changes), func(args []any, i int) []any { return b.changes[i].values(args) }, nil); err != nil {
 		return fmt.Errorf("insert changes: %w", err)
 	}
-	return w.supersede(ctx, b)
+	if err := w.supersede(ctx, b); err != nil {
+		return err
+	}
+	return w.countEnds(ctx)
 }
 
 // merge merges rows, which are sorted: those of runs come before those of pieces. When

@@ -68,10 +68,16 @@ func (s *Store) open(ctx context.Context) error {
 	if err = migrate(ctx, conn, s.path, func() error { return moveLines(ctx, conn, s.logs, s.keep.Load()) }); err == nil {
 		err = s.jobs.load(ctx, conn)
 	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, watchEnds)
+	}
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	s.writer = &writer{conn: conn, jobs: s.jobs, stmts: map[string]*sql.Stmt{}}
+	if err = s.makeReports(ctx); err != nil {
+		return fmt.Errorf("make reports of log store %s: %w", s.path, err)
+	}
 	s.reads, err = open(s.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)")
 	return err
 }

@@ -45,6 +45,9 @@ func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logst
 		}
 		trimmed.Lines += d.lines
 	}
+	if err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.trimReports(ctx, now) }); err != nil {
+		return trimmed, err
+	}
 	return trimmed, nil
 }
 

@@ -99,6 +99,14 @@ func (w *writer) job(name job.Name) int64 {
 	return id
 }
 
+// nameOf returns the job that has a number, perhaps since this transaction.
+func (w *writer) nameOf(id int64) job.Name {
+	if i := id - w.jobs.last() - 1; i >= 0 && i < int64(len(w.numbered)) {
+		return w.numbered[i]
+	}
+	return w.jobs.name(id)
+}
+
 var insertJobs = newBulk("INSERT INTO jobs (id, name)", 2, "ON CONFLICT DO NOTHING")
 
 // insertFresh stores the numbers that the transaction has given.

@@ -1,0 +1,37 @@
+package clickhouse
+
+import (
+	"fmt"
+	"strings"
+)
+
+// reportStatuses are the final statuses, in the order of the columns of reports.
+var reportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
+
+// ReportColumns are the columns that a report adds up from rows of runs: of the final
+// statuses of column by, and of the times of rows for which measured is true.
+func (layout) ReportColumns(by, measured string) string {
+	var columns []string
+	weight := "toInt64(sign)" // of an instance, attempts are counted
+	if by == "run_status" {
+		weight = "sign * toInt64(count)"
+	}
+	for _, status := range reportStatuses {
+		columns = append(columns, fmt.Sprintf("sumIf(%s, %s = '%s') AS %s", weight, by, status, status))
+	}
+	columns = append(columns,
+		"sumIf(toInt64(sign), status < 'skipped') AS attempts",
+		fmt.Sprintf("countIf(%s) AS begun", measured),
+		fmt.Sprintf("countIf(%s AND attempt = 1) AS firsts", measured),
+		fmt.Sprintf("toUInt64(sumIf(duration_ms, %s)) AS duration_sum_ms", measured),
+		fmt.Sprintf("toUInt64(greatest(maxIf(duration_ms, %s), 0)) AS duration_max_ms", measured))
+	for _, q := range []struct{ name, value, condition string }{
+		{"duration_q", "duration_ms", measured},
+		{"committed_q", "commit_ms", measured + " AND attempt = 1 AND commit_ms >= 0"},
+		{"started_q", "lateness_ms", measured + " AND attempt = 1"},
+		{"finished_q", "(lateness_ms + duration_ms)", measured + " AND attempt = 1"},
+	} {
+		columns = append(columns, fmt.Sprintf("quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(%s, 0)))), %s) AS %s", q.value, q.condition, q.name))
+	}
+	return "    " + strings.Join(columns, ",\n    ")
+}

@@ -1,0 +1,265 @@
+package logstoretest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// reportDay is a day that is over, and not so long ago that a store forgets it.
+func reportDay() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour) }
+
+// told is what the bus says of a day: 120 runs of three jobs in two groups, done by
+// three instances, one in five failed; one that was tried again, one that a record
+// calls lost though an event says that it succeeded, 12 fires that were missed, one that
+// waits, and a piece.
+func told(day time.Time) []logstore.Update {
+	jobs := []job.Name{"billing/day", "billing/week", "bill/day"}
+	var all []logstore.Update
+	for i := range 120 {
+		r := newRun().of(jobs[i%3]).ofVersion(3 + i/90).at(day.Add(3*time.Hour + time.Duration(i)*90*time.Second))
+		end := r.finished(job.StatusSucceeded, fmt.Sprintf("worker-%d", i%2), ms(10+100*(i+1)))
+		if i%5 == 0 {
+			end.Status, end.Message = job.StatusFailed, fmt.Sprintf("disk sda%d is full\nat 0x%x", i%2, i)
+		}
+		all = append(all, r.recorded(job.StatusPending), r.started(end.Instance, 1, ms(10)), end)
+	}
+	again := newRun().of("billing/again").at(day.Add(8 * time.Hour))
+	failed := again.finished(job.StatusFailed, "worker-2", time.Second)
+	failed.Retry, failed.Message = true, "no answer from 10.0.0.7:5432"
+	done := again.try(2).finished(job.StatusSucceeded, "worker-2", time.Minute)
+	done.StartedAt = again.fire.Add(30 * time.Second)
+	lost := newRun().of("billing/lost").at(day.Add(9 * time.Hour))
+	missed := newRun().of("bill/day").at(day.Add(10 * time.Hour)).recorded(job.StatusMissed)
+	missed.Count, missed.Until = 12, day.Add(10*time.Hour+11*time.Minute)
+	return append(all, failed, again.try(2).record(job.StatusQueued, 2*time.Second, "the next is due"), done,
+		lost.finished(job.StatusSucceeded, "worker-2", 5*time.Second), lost.record(job.StatusLost, 5*time.Second, "its executor vanished"),
+		missed, newRun().of("bill/day").at(day.Add(11*time.Hour)).recorded(job.StatusPending),
+		ofPiece(newRun().of("bill/broad").at(day.Add(11*time.Hour)).finished(job.StatusFailed, "worker-2", time.Second), 0, 2))
+}
+
+// writeDay writes what is told of a day in some cuts, with repeats under other tokens
+// and ends that come too late.
+func writeDay(t *testing.T, s logstore.Store, day time.Time) {
+	t.Helper()
+	all := told(day)
+	w := &writes{store: s}
+	backwards := slices.Clone(all)
+	slices.Reverse(backwards)
+	w.runs(t, all[:100]...)
+	w.runs(t, backwards[:200]...)
+	w.runs(t, all...)
+	for i := 0; i < len(all); i += 70 {
+		w.runs(t, all[i:min(i+90, len(all))]...)
+	}
+	late := newRun().of("billing/day").at(day.Add(3*time.Hour)).finished(job.StatusSucceeded, "worker-7", time.Hour)
+	write(t, s, late, late)
+}
+
+func reportOf(t *testing.T, s logstore.Store, f logstore.ReportFilter) logstore.Report {
+	t.Helper()
+	r, err := s.Report(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// final are the counts of final statuses, without those that are 0.
+func final(counts map[job.Status]int) map[job.Status]int {
+	counts = maps.Clone(counts)
+	maps.DeleteFunc(counts, func(s job.Status, n int) bool { return !s.Final() || n == 0 })
+	return counts
+}
+
+// reports compares reports with what the runs themselves say, to the last one.
+func reports(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	writeDay(t, s, day)
+	whole := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Limit: 2000}
+	runs := logstore.RunFilter{From: whole.From, To: whole.To}
+	compareAll := func() {
+		t.Helper()
+		for step, parts := range map[logstore.Step]int{logstore.StepDay: 1, logstore.StepHour: 24, logstore.StepMinute: 720} {
+			f, half := whole, runs
+			f.Step = step
+			if step == logstore.StepMinute {
+				f.To, half.To = day.Add(12*time.Hour), day.Add(12*time.Hour)
+			}
+			want, err := s.Histogram(t.Context(), half, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]map[job.Status]int, parts)
+			for i := range got {
+				got[i], want[i] = map[job.Status]int{}, final(want[i])
+			}
+			for _, row := range reportOf(t, s, f).Rows {
+				got[int(row.At.Sub(day)/step.Length())] = row.Statuses
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the report by %s differs from the runs (-runs +report):\n%s", step, diff)
+			}
+		}
+		rows := 0
+		for _, by := range [][]logstore.Dimension{{}, {logstore.ByGroup}, {logstore.ByJob}, {logstore.ByJob, logstore.ByVersion}, {logstore.ByGroup, logstore.ByInstance}} {
+			f := whole
+			f.By = by
+			for _, row := range reportOf(t, s, f).Rows {
+				of := runs
+				of.Group, of.Version, of.Instance = row.Group, row.Version, row.Instance
+				of.AllAttempts = row.Instance != ""
+				if row.Job != "" {
+					of.Jobs = []job.Name{row.Job}
+				}
+				want, err := s.Counts(t.Context(), of)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(final(want), row.Statuses); diff != "" {
+					t.Errorf("by %v, the row of %q %q %d %q differs from the runs (-runs +report):\n%s", by, row.Group, row.Job, row.Version, row.Instance, diff)
+				}
+				rows++
+			}
+		}
+		if rows != 1+2+5+8+5 {
+			t.Errorf("there are %d rows", rows)
+		}
+	}
+	compareAll()
+	if t.Failed() {
+		return
+	}
+
+	total := reportOf(t, s, whole).Rows[0]
+	if total.Runs != 134 || total.Attempts != 123 || total.Failed() != 25 || math.Abs(total.FailureRatio-25.0/122) > 1e-9 {
+		t.Errorf("in total there are %d runs, %d attempts, %d failures, %g of them", total.Runs, total.Attempts, total.Failed(), total.FailureRatio)
+	}
+	near := func(what string, got, want time.Duration) {
+		t.Helper()
+		if math.Abs(got.Seconds()-want.Seconds()) > 0.03*want.Seconds()+0.001 {
+			t.Errorf("%s is %s; want about %s", what, got, want)
+		}
+	}
+	if total.Duration.Count != 123 || total.Started.Count != 122 || total.Finished.Count != 122 || total.Committed.Count != 122 {
+		t.Errorf("%d attempts were measured, %d, %d and %d for lateness; want 123 and 122", total.Duration.Count, total.Started.Count, total.Finished.Count, total.Committed.Count)
+	}
+	near("the median duration", total.Duration.P50, 6200*time.Millisecond)
+	near("the 95th percentile", total.Duration.P95, 11700*time.Millisecond)
+	near("the longest", total.Duration.Max, 30*time.Second)
+	near("lateness", total.Started.P50, ms(10))
+	near("commit", total.Committed.P99, ms(5))
+	near("the time to the end", total.Finished.P50, 6200*time.Millisecond+ms(10))
+
+	before := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob, logstore.ByVersion}})
+	if err := s.Repair(t.Context(), day.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	compareAll()
+	after := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob, logstore.ByVersion}})
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("a repair has changed what was right (-before +after):\n%s", diff)
+	}
+	wantInvalid(t, s.Repair(t.Context(), day.Add(-24*time.Hour)), "day")
+}
+
+func reportOrders(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	writeDay(t, s, day)
+	want := func(f logstore.ReportFilter, want ...string) {
+		t.Helper()
+		f.From, f.To = day, day.Add(24*time.Hour)
+		var got []string
+		for _, r := range reportOf(t, s, f).Rows {
+			got = append(got, r.Group+string(r.Job)+r.Instance)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rows of %+v differ (-want +got):\n%s", f, diff)
+		}
+	}
+	byJob := []logstore.Dimension{logstore.ByJob}
+	want(logstore.ReportFilter{By: byJob}, "bill/day", "billing/day", "billing/week", "billing/again", "billing/lost")
+	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderRatio, Limit: 2}, "billing/lost", "bill/day")
+	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderDuration, Limit: 1}, "billing/again")
+	want(logstore.ReportFilter{By: byJob, Group: "bill"}, "bill/day")
+	want(logstore.ReportFilter{By: byJob, Groups: []string{"bill"}}, "bill/day")
+	want(logstore.ReportFilter{By: byJob, Groups: []string{}})
+	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/lost", "billing/unknown"}}, "billing/lost")
+	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/unknown"}})
+	want(logstore.ReportFilter{By: []logstore.Dimension{logstore.ByInstance}, Group: "billing"}, "worker-0", "worker-1", "worker-2")
+	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1})
+	if !busiest.From.Equal(day) || !busiest.To.Equal(day.Add(12*time.Hour)) || len(busiest.Rows) != 1 || busiest.Rows[0].Runs != 12 || !busiest.Rows[0].At.Equal(day.Add(10*time.Hour)) {
+		t.Errorf("the busiest minute is %+v; want that of the 12 that were missed", busiest)
+	}
+	month := reportOf(t, s, logstore.ReportFilter{From: day.Add(-20 * 24 * time.Hour), To: day.Add(5 * time.Hour)})
+	if len(month.Rows) != 1 || month.Rows[0].Runs != 134 || !month.To.Equal(day.Add(24*time.Hour)) {
+		t.Errorf("a long range has %+v; want whole days", month)
+	}
+
+	refuse := func(field string, f logstore.ReportFilter) {
+		t.Helper()
+		if f.From.IsZero() {
+			f.From, f.To = day, day.Add(time.Hour)
+		}
+		_, err := s.Report(t.Context(), f)
+		wantInvalid(t, err, field)
+	}
+	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByCause}})
+	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByVersion}})
+	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByJob, logstore.ByInstance}})
+	refuse("step", logstore.ReportFilter{Step: logstore.StepMinute, By: byJob})
+	refuse("step", logstore.ReportFilter{Step: "year"})
+	refuse("order", logstore.ReportFilter{Order: "colour"})
+	refuse("limit", logstore.ReportFilter{Limit: -1})
+	refuse("group", logstore.ReportFilter{Group: "A B"})
+	refuse("to", logstore.ReportFilter{From: day, To: day})
+	refuse("to", logstore.ReportFilter{From: day, To: day.Add(20 * 366 * 24 * time.Hour)})
+}
+
+func failures(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	writeDay(t, s, day)
+	type line struct {
+		print, message string
+		n              int
+		jobs           []job.Name
+		first, last    time.Duration
+	}
+	want := func(f logstore.FailureFilter, want ...line) {
+		t.Helper()
+		f.From, f.To = day, day.Add(24*time.Hour)
+		found, err := s.Failures(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []line{}
+		for _, f := range found {
+			got = append(got, line{f.Fingerprint, f.Message, f.Attempts, f.Jobs, f.First.Sub(day), f.Last.Sub(day)})
+			if !f.LastRun.Time().Equal(f.Last) {
+				t.Errorf("the newest is of %v, and its run of %v", f.Last, f.LastRun.Time())
+			}
+		}
+		if diff := cmp.Diff(append([]line{}, want...), got, cmp.AllowUnexported(line{})); diff != "" {
+			t.Errorf("failures of %+v differ (-want +got):\n%s", f, diff)
+		}
+	}
+	full := line{"disk sda# is full", "disk sda1 is full\nat 0x73", 24, []job.Name{"bill/day", "billing/day", "billing/week"}, 3 * time.Hour, 3*time.Hour + 115*90*time.Second}
+	lost := line{"its executor vanished", "its executor vanished", 1, []job.Name{"billing/lost"}, 9 * time.Hour, 9 * time.Hour}
+	answer := line{"no answer from #", "no answer from 10.0.0.7:5432", 1, []job.Name{"billing/again"}, 8 * time.Hour, 8 * time.Hour}
+	want(logstore.FailureFilter{}, full, lost, answer)
+	want(logstore.FailureFilter{Limit: 1}, full)
+	want(logstore.FailureFilter{Jobs: []job.Name{"billing/again"}}, answer)
+	want(logstore.FailureFilter{Groups: []string{"other"}})
+	_, err := s.Failures(t.Context(), logstore.FailureFilter{From: day})
+	wantInvalid(t, err, "to")
+	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Limit: logstore.MaxFailures + 1})
+	wantInvalid(t, err, "limit")
+}

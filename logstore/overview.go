@@ -1,0 +1,101 @@
+package logstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/job"
+)
+
+const (
+	// trendByHours is up to which range an overview's trend is by hour.
+	trendByHours = 72 * time.Hour
+	// minutesKept is how far back stores know minutes.
+	minutesKept = 8 * 24 * time.Hour
+	// overviewAtOnce is how many questions an overview asks of its store at a time.
+	overviewAtOnce = 4
+)
+
+// OverviewFilter says what an overview is of.
+type OverviewFilter struct {
+	From, To time.Time // fire time; widened to whole steps
+	Group    string    // executor group
+	Top      int       // how long its lists may be; defaults to 5
+}
+
+// Overview is how things are, and were over a range of fire times.
+type Overview struct {
+	From     time.Time          `json:"from"`
+	To       time.Time          `json:"to"`
+	Alive    map[job.Status]int `json:"alive"` // pending, queued and running now
+	Total    ReportRow          `json:"total"`
+	Trend    []ReportRow        `json:"trend"`    // by hour, or by day beyond three days
+	Busiest  []ReportRow        `json:"busiest"`  // minutes with the most runs
+	Slowest  []ReportRow        `json:"slowest"`  // jobs by the 95th percentile of their duration
+	Failing  []ReportRow        `json:"failing"`  // jobs by the share of their runs that failed
+	Failures []Failure          `json:"failures"` // the most frequent
+}
+
+// ReadOverview asks a store for all of an overview, some of it at a time.
+func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now time.Time) (Overview, error) {
+	top := cmp.Or(filter.Top, 5)
+	base := ReportFilter{From: filter.From, To: filter.To, Group: filter.Group, Limit: MaxReportRows}
+	if err := base.Validate(); err != nil {
+		return Overview{}, err
+	}
+	whole := base.WithDefaults()
+	o := Overview{From: whole.From, To: whole.To}
+	o.Total.Statuses = map[job.Status]int{}
+	report := func(f ReportFilter, into func([]ReportRow)) func() error {
+		return func() error {
+			r, err := store.Report(ctx, f)
+			if err == nil {
+				into(append([]ReportRow{}, r.Rows...))
+			}
+			return err
+		}
+	}
+	byJob, trend, minutes := base, whole, base
+	byJob.By = []Dimension{ByJob}
+	trend.Order = OrderTime
+	if trend.Step = StepHour; whole.To.Sub(whole.From) > trendByHours {
+		trend.Step = StepDay
+	}
+	minutes.Step, minutes.Order, minutes.Limit = StepMinute, OrderRuns, top
+	if oldest := now.Add(-minutesKept); minutes.From.Before(oldest) {
+		minutes.From = oldest
+	}
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(overviewAtOnce)
+	g.Go(report(byJob, func(rows []ReportRow) { o.Slowest, o.Failing = leaders(rows, top) }))
+	g.Go(report(trend, func(rows []ReportRow) { o.Trend = rows }))
+	g.Go(report(base, func(rows []ReportRow) {
+		if len(rows) > 0 {
+			o.Total = rows[0]
+		}
+	}))
+	if o.Busiest = []ReportRow{}; minutes.From.Before(minutes.To) {
+		g.Go(report(minutes, func(rows []ReportRow) { o.Busiest = rows }))
+	}
+	g.Go(func() (err error) {
+		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})
+		return err
+	})
+	g.Go(func() (err error) {
+		o.Failures, err = store.Failures(ctx, FailureFilter{From: base.From, To: base.To, Group: filter.Group, Limit: top})
+		return err
+	})
+	return o, g.Wait()
+}
+
+// leaders returns the jobs that take the longest, and those that fail the most.
+func leaders(rows []ReportRow, top int) (slowest, failing []ReportRow) {
+	slowest = slices.DeleteFunc(slices.Clone(rows), func(r ReportRow) bool { return r.Duration.Count == 0 })
+	failing = slices.DeleteFunc(rows, func(r ReportRow) bool { return r.Failed() == 0 })
+	return SortReport(slowest, OrderDuration, top), SortReport(failing, OrderRatio, top)
+}
