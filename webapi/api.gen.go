@@ -422,6 +422,14 @@ type Duration = job.Duration
 // FacetValue defines model for FacetValue.
 type FacetValue = logstore.FacetValue
 
+// Failure defines model for Failure.
+type Failure = logstore.Failure
+
+// FailureList defines model for FailureList.
+type FailureList struct {
+	Items []Failure `json:"items"`
+}
+
 // Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
 // come to it yet; unjudged: nothing is known, and nothing follows from that;
@@ -793,6 +801,9 @@ type Note struct {
 // Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
 type Overlap = job.Overlap
 
+// Overview defines model for Overview.
+type Overview = logstore.Overview
+
 // PasswordChange defines model for PasswordChange.
 type PasswordChange struct {
 	Current string `json:"current"`
@@ -884,6 +895,17 @@ type PutJobResult struct {
 
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
+
+// Report defines model for Report.
+type Report struct {
+	// From What the rows cover, in whole steps
+	From  time.Time   `json:"from"`
+	Items []ReportRow `json:"items"`
+	To    time.Time   `json:"to"`
+}
+
+// ReportRow defines model for ReportRow.
+type ReportRow = logstore.ReportRow
 
 // Retention defines model for Retention.
 type Retention = job.Retention
@@ -1132,6 +1154,9 @@ type SilenceRequest struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
+// Spread How long something took. Percentiles are exact to about one percent.
+type Spread = logstore.Spread
+
 // Status defines model for Status.
 type Status = job.Status
 
@@ -1242,6 +1267,12 @@ type JobName = string
 
 // Limit defines model for Limit.
 type Limit = int
+
+// ReportFrom defines model for ReportFrom.
+type ReportFrom = time.Time
+
+// ReportTo defines model for ReportTo.
+type ReportTo = time.Time
 
 // RunID defines model for RunID.
 type RunID = string
@@ -1637,6 +1668,60 @@ type SearchLogsParams struct {
 	// Context How many lines before and after each to give too
 	Context int `form:"context,omitempty" json:"context,omitempty"`
 	Limit   int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Group Only of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Top How long each list may be
+	Top int `form:"top,omitempty" json:"top,omitempty"`
+}
+
+// ReportFailuresParams defines parameters for ReportFailures.
+type ReportFailuresParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Job group/name
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+	Limit int      `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ReportRunsParams defines parameters for ReportRuns.
+type ReportRunsParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// By A row for each: group, job, version with job; or group and instance. Nothing is all together
+	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
+
+	// Step A row for each. Minutes are not known by job, version and instance
+	Step logstore.Step `form:"step,omitempty" json:"step,omitempty"`
+
+	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
+	Order logstore.Order `form:"order,omitempty" json:"order,omitempty"`
+
+	// Job group/name
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Limit Of rows
+	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PutRetentionParams defines parameters for PutRetention.
@@ -2096,9 +2181,21 @@ type ServerInterface interface {
 	// ListNodes The scheduler nodes that are alive, and the shards each owns
 	// (GET /api/v1/nodes)
 	ListNodes(c *fiber.Ctx) error
+	// GetOverview How things are, in one call
+	// (GET /api/v1/overview)
+	GetOverview(c *fiber.Ctx, params GetOverviewParams) error
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(c *fiber.Ctx) error
+	// RepairReports Make the counts of a day anew from its runs
+	// (POST /api/v1/reports/days/{day}/repair)
+	RepairReports(c *fiber.Ctx, day string) error
+	// ReportFailures In which ways attempts failed
+	// (GET /api/v1/reports/failures)
+	ReportFailures(c *fiber.Ctx, params ReportFailuresParams) error
+	// ReportRuns What became of runs, over time or by what they are
+	// (GET /api/v1/reports/runs)
+	ReportRuns(c *fiber.Ctx, params ReportRunsParams) error
 	// GetRetention How long history is kept
 	// (GET /api/v1/retention)
 	GetRetention(c *fiber.Ctx) error
@@ -5236,11 +5333,249 @@ func (siw *ServerInterfaceWrapper) ListNodes(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetOverview operation middleware
+func (siw *ServerInterfaceWrapper) GetOverview(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetOverviewParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "top" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "top", query, &params.Top, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter top: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetOverview(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // PreviewSchedule operation middleware
 func (siw *ServerInterfaceWrapper) PreviewSchedule(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.PreviewSchedule(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RepairReports operation middleware
+func (siw *ServerInterfaceWrapper) RepairReports(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "day" -------------
+	var day string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "day", c.Params("day"), &day, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter day: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RepairReports(c, day)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReportFailures operation middleware
+func (siw *ServerInterfaceWrapper) ReportFailures(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportFailuresParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReportFailures(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReportRuns operation middleware
+func (siw *ServerInterfaceWrapper) ReportRuns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReportRunsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", query, &params.By, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "step" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "step", query, &params.Step, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter step: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "order" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", query, &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter order: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReportRuns(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6621,6 +6956,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/runs/counts", wrapper.CountRuns)
 
 	router.Get(options.BaseURL+"/api/v1/runs/facets", wrapper.FacetRuns)
+
+	router.Get(options.BaseURL+"/api/v1/overview", wrapper.GetOverview)
+
+	router.Get(options.BaseURL+"/api/v1/reports/runs", wrapper.ReportRuns)
+
+	router.Get(options.BaseURL+"/api/v1/reports/failures", wrapper.ReportFailures)
+
+	router.Post(options.BaseURL+"/api/v1/reports/days/:day/repair", wrapper.RepairReports)
 
 	router.Get(options.BaseURL+"/api/v1/fires", wrapper.ListFires)
 
@@ -8670,6 +9013,35 @@ func (response ListNodesdefaultApplicationProblemPlusJSONResponse) VisitListNode
 	return ctx.JSON(&response.Body)
 }
 
+type GetOverviewRequestObject struct {
+	Params GetOverviewParams
+}
+
+type GetOverviewResponseObject interface {
+	VisitGetOverviewResponse(ctx *fiber.Ctx) error
+}
+
+type GetOverview200JSONResponse Overview
+
+func (response GetOverview200JSONResponse) VisitGetOverviewResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetOverviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetOverviewdefaultApplicationProblemPlusJSONResponse) VisitGetOverviewResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type PreviewScheduleRequestObject struct {
 	Body *PreviewScheduleJSONRequestBody
 }
@@ -8693,6 +9065,92 @@ type PreviewScheduledefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PreviewScheduledefaultApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RepairReportsRequestObject struct {
+	Day string `json:"day"`
+}
+
+type RepairReportsResponseObject interface {
+	VisitRepairReportsResponse(ctx *fiber.Ctx) error
+}
+
+type RepairReports204Response struct {
+}
+
+func (response RepairReports204Response) VisitRepairReportsResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type RepairReportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RepairReportsdefaultApplicationProblemPlusJSONResponse) VisitRepairReportsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReportFailuresRequestObject struct {
+	Params ReportFailuresParams
+}
+
+type ReportFailuresResponseObject interface {
+	VisitReportFailuresResponse(ctx *fiber.Ctx) error
+}
+
+type ReportFailures200JSONResponse FailureList
+
+func (response ReportFailures200JSONResponse) VisitReportFailuresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReportFailuresdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReportFailuresdefaultApplicationProblemPlusJSONResponse) VisitReportFailuresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReportRunsRequestObject struct {
+	Params ReportRunsParams
+}
+
+type ReportRunsResponseObject interface {
+	VisitReportRunsResponse(ctx *fiber.Ctx) error
+}
+
+type ReportRuns200JSONResponse Report
+
+func (response ReportRuns200JSONResponse) VisitReportRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReportRunsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReportRunsdefaultApplicationProblemPlusJSONResponse) VisitReportRunsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -9799,9 +10257,21 @@ type StrictServerInterface interface {
 	// ListNodes The scheduler nodes that are alive, and the shards each owns
 	// (GET /api/v1/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
+	// GetOverview How things are, in one call
+	// (GET /api/v1/overview)
+	GetOverview(ctx context.Context, request GetOverviewRequestObject) (GetOverviewResponseObject, error)
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
+	// RepairReports Make the counts of a day anew from its runs
+	// (POST /api/v1/reports/days/{day}/repair)
+	RepairReports(ctx context.Context, request RepairReportsRequestObject) (RepairReportsResponseObject, error)
+	// ReportFailures In which ways attempts failed
+	// (GET /api/v1/reports/failures)
+	ReportFailures(ctx context.Context, request ReportFailuresRequestObject) (ReportFailuresResponseObject, error)
+	// ReportRuns What became of runs, over time or by what they are
+	// (GET /api/v1/reports/runs)
+	ReportRuns(ctx context.Context, request ReportRunsRequestObject) (ReportRunsResponseObject, error)
 	// GetRetention How long history is kept
 	// (GET /api/v1/retention)
 	GetRetention(ctx context.Context, request GetRetentionRequestObject) (GetRetentionResponseObject, error)
@@ -11910,6 +12380,33 @@ func (sh *strictHandler) ListNodes(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// GetOverview operation middleware
+func (sh *strictHandler) GetOverview(ctx *fiber.Ctx, params GetOverviewParams) error {
+	var request GetOverviewRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetOverview(ctx.UserContext(), request.(GetOverviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetOverview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetOverviewResponseObject); ok {
+		if err := validResponse.VisitGetOverviewResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // PreviewSchedule operation middleware
 func (sh *strictHandler) PreviewSchedule(ctx *fiber.Ctx) error {
 	var request PreviewScheduleRequestObject
@@ -11941,6 +12438,87 @@ func (sh *strictHandler) PreviewSchedule(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(PreviewScheduleResponseObject); ok {
 		if err := validResponse.VisitPreviewScheduleResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RepairReports operation middleware
+func (sh *strictHandler) RepairReports(ctx *fiber.Ctx, day string) error {
+	var request RepairReportsRequestObject
+
+	request.Day = day
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RepairReports(ctx.UserContext(), request.(RepairReportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RepairReports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RepairReportsResponseObject); ok {
+		if err := validResponse.VisitRepairReportsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReportFailures operation middleware
+func (sh *strictHandler) ReportFailures(ctx *fiber.Ctx, params ReportFailuresParams) error {
+	var request ReportFailuresRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReportFailures(ctx.UserContext(), request.(ReportFailuresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReportFailures")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReportFailuresResponseObject); ok {
+		if err := validResponse.VisitReportFailuresResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReportRuns operation middleware
+func (sh *strictHandler) ReportRuns(ctx *fiber.Ctx, params ReportRunsParams) error {
+	var request ReportRunsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReportRuns(ctx.UserContext(), request.(ReportRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReportRuns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReportRunsResponseObject); ok {
+		if err := validResponse.VisitReportRunsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

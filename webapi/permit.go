@@ -95,6 +95,11 @@ var permits = map[string]permit{
 	"listFires":  {role: auth.Viewer, where: somewhere},
 	"countFires": {role: auth.Viewer, where: somewhere},
 
+	"getOverview":    {role: auth.Viewer, where: somewhere},
+	"reportRuns":     {role: auth.Viewer, where: somewhere},
+	"reportFailures": {role: auth.Viewer, where: somewhere},
+	"repairReports":  {role: auth.Operator, where: everywhere, change: "reports {day}"},
+
 	"listRuns":   {role: auth.Viewer, where: somewhere},
 	"countRuns":  {role: auth.Viewer, where: somewhere},
 	"facetRuns":  {role: auth.Viewer, where: somewhere},

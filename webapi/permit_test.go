@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 var update = flag.Bool("update", false, "write testdata/permits.txt anew")
@@ -173,6 +175,10 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 	if counts.Items[0][job.StatusPending] != 3 {
 		t.Errorf("%+v", counts)
 	}
+	facets, _ := want[RunFacets](g.world, http.StatusOK, "GET", "/api/v1/runs/facets?by=group", nil, bob.headers()...)
+	if diff := cmp.Diff([]logstore.FacetValue{{Value: "billing", Count: 2}, {Value: "payroll", Count: 1}}, facets.Items[logstore.ByGroup]); diff != "" {
+		t.Errorf("the groups of runs that bob sees: %s", diff)
+	}
 	groups, _ := want[GroupList](g.world, http.StatusOK, "GET", "/api/v1/groups", nil, bob.headers()...)
 	if len(groups.Items) != 2 || groups.Items[0].ExecutorGroup != "billing" || groups.Items[1].ExecutorGroup != "payroll" {
 		t.Errorf("%+v", groups)
@@ -184,6 +190,33 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 	for _, path := range []string{"/api/v1/jobs", "/api/v1/runs", "/api/v1/groups", "/api/v1/nodes", "/metrics", "/api/v1/calendars"} {
 		g.problemWith(nobody.headers(), 403, "forbidden", "GET", path, nil, "viewer in some executor group")
 	}
+}
+
+func TestReportsAreOfGroupsThatTheCallerSees(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for _, name := range []job.Name{"billing/x", "ops/x"} {
+		run := begun(name, yesterday())
+		end := finished(run, job.StatusFailed, 0, yesterday().Add(time.Minute))
+		end.StartedAt = yesterday()
+		g.history(run, end)
+	}
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	blind := ann.person("blind", auth.Access{Role: auth.Viewer, Group: "payroll"})
+	q := "?from=" + yesterday().Format(time.RFC3339) + "&to=" + yesterday().Add(time.Hour).Format(time.RFC3339)
+	for b, n := range map[*browser]int{ann: 2, bob: 1, blind: 0} {
+		o, _ := want[Overview](g.world, http.StatusOK, "GET", "/api/v1/overview"+q, nil, b.headers()...)
+		r, _ := want[Report](g.world, http.StatusOK, "GET", "/api/v1/reports/runs"+q+"&by=job", nil, b.headers()...)
+		f, _ := want[FailureList](g.world, http.StatusOK, "GET", "/api/v1/reports/failures"+q, nil, b.headers()...)
+		failed := 0
+		for _, item := range f.Items {
+			failed += item.Attempts
+		}
+		if o.Total.Runs != n || len(o.Failing) != n || len(r.Items) != n || failed != n {
+			t.Errorf("somebody sees %d runs, %d jobs and %d failures; want %d", o.Total.Runs, len(r.Items), failed, n)
+		}
+	}
+	g.problemWith(bob.headers(), 403, "forbidden", "POST", "/api/v1/reports/days/2026-01-05/repair", nil, "operator")
 }
 
 func TestASearchFindsLinesOfGroupsWhoseLogsTheCallerSees(t *testing.T) {

@@ -64,6 +64,27 @@ func (s visibleStore) Histogram(ctx context.Context, f logstore.RunFilter, parts
 	return s.Store.Histogram(ctx, f, parts)
 }
 
+// Report implements [logstore.Store].
+func (s visibleStore) Report(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+	f.Groups = groupsWithin(ctx, f.Groups)
+	return s.Store.Report(ctx, f)
+}
+
+// Failures implements [logstore.Store].
+func (s visibleStore) Failures(ctx context.Context, f logstore.FailureFilter) ([]logstore.Failure, error) {
+	f.Groups = groupsWithin(ctx, f.Groups)
+	return s.Store.Failures(ctx, f)
+}
+
+// groupsWithin returns those of groups that the caller sees; nil is all.
+func groupsWithin(ctx context.Context, groups []string) []string {
+	f, _ := within(ctx, logstore.RunFilter{Groups: groups})
+	if f.Groups == nil && seen(ctx) != nil {
+		return []string{} // none, where within leaves nil
+	}
+	return f.Groups
+}
+
 // Search implements [logstore.Store]. Lines take a grant besides.
 func (s visibleStore) Search(ctx context.Context, f logstore.SearchFilter) (logstore.SearchPage, error) {
 	groups, everywhere := whoIs(ctx).Access.Seen(auth.Logs)

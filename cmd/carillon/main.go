@@ -39,6 +39,7 @@ func main() {
 		newRetryCommand(),
 		newLogsCommand(),
 		newSearchCommand(),
+		newReportCommand(),
 		newLedgerCommand(),
 		newAuditCommand(),
 		newCancelCommand(),

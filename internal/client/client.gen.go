@@ -422,6 +422,14 @@ type Duration = job.Duration
 // FacetValue defines model for FacetValue.
 type FacetValue = logstore.FacetValue
 
+// Failure defines model for Failure.
+type Failure = logstore.Failure
+
+// FailureList defines model for FailureList.
+type FailureList struct {
+	Items []Failure `json:"items"`
+}
+
 // Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
 // come to it yet; unjudged: nothing is known, and nothing follows from that;
@@ -793,6 +801,9 @@ type Note struct {
 // Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
 type Overlap = job.Overlap
 
+// Overview defines model for Overview.
+type Overview = logstore.Overview
+
 // PasswordChange defines model for PasswordChange.
 type PasswordChange struct {
 	Current string `json:"current"`
@@ -884,6 +895,17 @@ type PutJobResult struct {
 
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
+
+// Report defines model for Report.
+type Report struct {
+	// From What the rows cover, in whole steps
+	From  time.Time   `json:"from"`
+	Items []ReportRow `json:"items"`
+	To    time.Time   `json:"to"`
+}
+
+// ReportRow defines model for ReportRow.
+type ReportRow = logstore.ReportRow
 
 // Retention defines model for Retention.
 type Retention = job.Retention
@@ -1132,6 +1154,9 @@ type SilenceRequest struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
+// Spread How long something took. Percentiles are exact to about one percent.
+type Spread = logstore.Spread
+
 // Status defines model for Status.
 type Status = job.Status
 
@@ -1242,6 +1267,12 @@ type JobName = string
 
 // Limit defines model for Limit.
 type Limit = int
+
+// ReportFrom defines model for ReportFrom.
+type ReportFrom = time.Time
+
+// ReportTo defines model for ReportTo.
+type ReportTo = time.Time
 
 // RunID defines model for RunID.
 type RunID = string
@@ -1637,6 +1668,60 @@ type SearchLogsParams struct {
 	// Context How many lines before and after each to give too
 	Context *int `form:"context,omitempty" json:"context,omitempty"`
 	Limit   *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To *ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Group Only of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Top How long each list may be
+	Top *int `form:"top,omitempty" json:"top,omitempty"`
+}
+
+// ReportFailuresParams defines parameters for ReportFailures.
+type ReportFailuresParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To *ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// Job group/name
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+	Limit *int      `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ReportRunsParams defines parameters for ReportRuns.
+type ReportRunsParams struct {
+	// From Fire time, inclusive. Defaults to a day before to
+	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive. Defaults to now
+	To *ReportTo `form:"to,omitempty" json:"to,omitempty"`
+
+	// By A row for each: group, job, version with job; or group and instance. Nothing is all together
+	By *[]Dimension `form:"by,omitempty" json:"by,omitempty"`
+
+	// Step A row for each. Minutes are not known by job, version and instance
+	Step *logstore.Step `form:"step,omitempty" json:"step,omitempty"`
+
+	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
+	Order *logstore.Order `form:"order,omitempty" json:"order,omitempty"`
+
+	// Job group/name
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Limit Of rows
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PutRetentionParams defines parameters for PutRetention.
@@ -2626,6 +2711,16 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/nodes (the `ListNodes` operationId).
 	ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetOverview How things are, in one call
+	//
+	// What is under way now; and of a range of fire times, the last 24 hours unless it is
+	// given: totals, the trend, the busiest minutes, the jobs that take longest and those
+	// that fail most, and in which ways attempts failed. The range is widened to whole
+	// hours, or beyond 14 days to whole days, in UTC.
+	//
+	// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PreviewScheduleWithBody The next fires of a schedule that is not saved
 	//
 	// Takes any type of body and a specified content type.
@@ -2639,6 +2734,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 	PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RepairReports Make the counts of a day anew from its runs
+	//
+	// Nothing but a change by hand makes that necessary. The day must have runs in the
+	// history, and in ClickHouse must have been over for an hour.
+	//
+	// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
+	RepairReports(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportFailures In which ways attempts failed
+	//
+	// Attempts that failed, timed out or were lost, by the first line of their message, in
+	// which ids, addresses and numbers count as the same; the most frequent first.
+	//
+	// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
+	ReportFailures(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReportRuns What became of runs, over time or by what they are
+	//
+	// Counts of runs by how they ended, and how long attempts took and how late they were,
+	// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
+	// and instances for 100 days, days for five years.
+	//
+	// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
+	ReportRuns(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetRetention How long history is kept
 	//
@@ -4398,6 +4518,26 @@ func (c *Client) ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
+// GetOverview How things are, in one call
+//
+// What is under way now; and of a range of fire times, the last 24 hours unless it is
+// given: totals, the trend, the busiest minutes, the jobs that take longest and those
+// that fail most, and in which ways attempts failed. The range is widened to whole
+// hours, or beyond 14 days to whole days, in UTC.
+//
+// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PreviewScheduleWithBody The next fires of a schedule that is not saved
 //
 // Takes any type of body and a specified content type.
@@ -4422,6 +4562,61 @@ func (c *Client) PreviewScheduleWithBody(ctx context.Context, contentType string
 // Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 func (c *Client) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPreviewScheduleRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RepairReports Make the counts of a day anew from its runs
+//
+// Nothing but a change by hand makes that necessary. The day must have runs in the
+// history, and in ClickHouse must have been over for an hour.
+//
+// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
+func (c *Client) RepairReports(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRepairReportsRequest(c.Server, day)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportFailures In which ways attempts failed
+//
+// Attempts that failed, timed out or were lost, by the first line of their message, in
+// which ids, addresses and numbers count as the same; the most frequent first.
+//
+// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
+func (c *Client) ReportFailures(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportFailuresRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReportRuns What became of runs, over time or by what they are
+//
+// Counts of runs by how they ended, and how long attempts took and how late they were,
+// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
+// and instances for 100 days, days for five years.
+//
+// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
+func (c *Client) ReportRuns(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReportRunsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8870,6 +9065,96 @@ func NewListNodesRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/overview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Top != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPreviewScheduleRequest calls the generic PreviewSchedule builder with application/json body
 func NewPreviewScheduleRequest(server string, body PreviewScheduleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -8906,6 +9191,280 @@ func NewPreviewScheduleRequestWithBody(server string, contentType string, body i
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRepairReportsRequest constructs an http.Request for the RepairReports method
+func NewRepairReportsRequest(server string, day string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "day", day, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/days/%s/repair", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportFailuresRequest constructs an http.Request for the ReportFailures method
+func NewReportFailuresRequest(server string, params *ReportFailuresParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/failures")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReportRunsRequest constructs an http.Request for the ReportRuns method
+func NewReportRunsRequest(server string, params *ReportRunsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/reports/runs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -11446,6 +12005,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/nodes (the `ListNodes` operationId).
 	ListNodesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNodesResponse, error)
 
+	// GetOverviewWithResponse How things are, in one call
+	//
+	// What is under way now; and of a range of fire times, the last 24 hours unless it is
+	// given: totals, the trend, the busiest minutes, the jobs that take longest and those
+	// that fail most, and in which ways attempts failed. The range is widened to whole
+	// hours, or beyond 14 days to whole days, in UTC.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
+
 	// PreviewScheduleWithBodyWithResponse The next fires of a schedule that is not saved
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -11459,6 +12030,37 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
 	PreviewScheduleWithResponse(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewScheduleResponse, error)
+
+	// RepairReportsWithResponse Make the counts of a day anew from its runs
+	//
+	// Nothing but a change by hand makes that necessary. The day must have runs in the
+	// history, and in ClickHouse must have been over for an hour.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
+	RepairReportsWithResponse(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*RepairReportsResponse, error)
+
+	// ReportFailuresWithResponse In which ways attempts failed
+	//
+	// Attempts that failed, timed out or were lost, by the first line of their message, in
+	// which ids, addresses and numbers count as the same; the most frequent first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
+	ReportFailuresWithResponse(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*ReportFailuresResponse, error)
+
+	// ReportRunsWithResponse What became of runs, over time or by what they are
+	//
+	// Counts of runs by how they ended, and how long attempts took and how late they were,
+	// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
+	// and instances for 100 days, days for five years.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
+	ReportRunsWithResponse(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*ReportRunsResponse, error)
 
 	// GetRetentionWithResponse How long history is kept
 	//
@@ -14799,6 +15401,54 @@ func (r ListNodesResponse) ContentType() string {
 	return ""
 }
 
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Overview
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOverviewResponse) GetJSON200() *Overview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetOverviewResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type PreviewScheduleResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -14841,6 +15491,143 @@ func (r PreviewScheduleResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PreviewScheduleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RepairReportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RepairReportsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RepairReportsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RepairReportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RepairReportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RepairReportsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportFailuresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailureList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportFailuresResponse) GetJSON200() *FailureList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportFailuresResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportFailuresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportFailuresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportFailuresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportFailuresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReportRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Report
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReportRunsResponse) GetJSON200() *Report {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReportRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReportRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReportRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReportRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReportRunsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17486,6 +18273,24 @@ func (c *ClientWithResponses) ListNodesWithResponse(ctx context.Context, reqEdit
 	return ParseListNodesResponse(rsp)
 }
 
+// GetOverviewWithResponse How things are, in one call
+//
+// What is under way now; and of a range of fire times, the last 24 hours unless it is
+// given: totals, the trend, the busiest minutes, the jobs that take longest and those
+// that fail most, and in which ways attempts failed. The range is widened to whole
+// hours, or beyond 14 days to whole days, in UTC.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
+}
+
 // PreviewScheduleWithBodyWithResponse The next fires of a schedule that is not saved
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -17510,6 +18315,55 @@ func (c *ClientWithResponses) PreviewScheduleWithResponse(ctx context.Context, b
 		return nil, err
 	}
 	return ParsePreviewScheduleResponse(rsp)
+}
+
+// RepairReportsWithResponse Make the counts of a day anew from its runs
+//
+// Nothing but a change by hand makes that necessary. The day must have runs in the
+// history, and in ClickHouse must have been over for an hour.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
+func (c *ClientWithResponses) RepairReportsWithResponse(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*RepairReportsResponse, error) {
+	rsp, err := c.RepairReports(ctx, day, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRepairReportsResponse(rsp)
+}
+
+// ReportFailuresWithResponse In which ways attempts failed
+//
+// Attempts that failed, timed out or were lost, by the first line of their message, in
+// which ids, addresses and numbers count as the same; the most frequent first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
+func (c *ClientWithResponses) ReportFailuresWithResponse(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*ReportFailuresResponse, error) {
+	rsp, err := c.ReportFailures(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportFailuresResponse(rsp)
+}
+
+// ReportRunsWithResponse What became of runs, over time or by what they are
+//
+// Counts of runs by how they ended, and how long attempts took and how late they were,
+// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
+// and instances for 100 days, days for five years.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
+func (c *ClientWithResponses) ReportRunsWithResponse(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*ReportRunsResponse, error) {
+	rsp, err := c.ReportRuns(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReportRunsResponse(rsp)
 }
 
 // GetRetentionWithResponse How long history is kept
@@ -20238,6 +21092,39 @@ func ParseListNodesResponse(rsp *http.Response) (*ListNodesResponse, error) {
 	return response, nil
 }
 
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Overview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePreviewScheduleResponse parses an HTTP response from a PreviewScheduleWithResponse call
 func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -20254,6 +21141,101 @@ func ParsePreviewScheduleResponse(rsp *http.Response) (*PreviewScheduleResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Preview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRepairReportsResponse parses an HTTP response from a RepairReportsWithResponse call
+func ParseRepairReportsResponse(rsp *http.Response) (*RepairReportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RepairReportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportFailuresResponse parses an HTTP response from a ReportFailuresWithResponse call
+func ParseReportFailuresResponse(rsp *http.Response) (*ReportFailuresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportFailuresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailureList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReportRunsResponse parses an HTTP response from a ReportRunsWithResponse call
+func ParseReportRunsResponse(rsp *http.Response) (*ReportRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReportRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Report
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

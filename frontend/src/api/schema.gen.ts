@@ -791,6 +791,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How things are, in one call
+         * @description What is under way now; and of a range of fire times, the last 24 hours unless it is
+         *     given: totals, the trend, the busiest minutes, the jobs that take longest and those
+         *     that fail most, and in which ways attempts failed. The range is widened to whole
+         *     hours, or beyond 14 days to whole days, in UTC.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of runs, over time or by what they are
+         * @description Counts of runs by how they ended, and how long attempts took and how late they were,
+         *     from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
+         *     and instances for 100 days, days for five years.
+         */
+        get: operations["reportRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * In which ways attempts failed
+         * @description Attempts that failed, timed out or were lost, by the first line of their message, in
+         *     which ids, addresses and numbers count as the same; the most frequent first.
+         */
+        get: operations["reportFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/days/{day}/repair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description In UTC, such as 2026-03-01 */
+                day: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the counts of a day anew from its runs
+         * @description Nothing but a change by hand makes that necessary. The day must have runs in the
+         *     history, and in ClickHouse must have been over for an hour.
+         */
+        post: operations["repairReports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fires": {
         parameters: {
             query?: never;
@@ -2305,6 +2395,91 @@ export interface components {
             /** @description False when there are more than two million fires: then later jobs were not counted */
             complete: boolean;
         };
+        Overview: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Runs that are pending, queued and running now, whenever they fired */
+            alive: components["schemas"]["StatusCounts"];
+            total: components["schemas"]["ReportRow"];
+            /** @description By hour, or by day beyond three days */
+            trend: components["schemas"]["ReportRow"][];
+            /** @description Minutes of the last eight days with the most runs */
+            busiest: components["schemas"]["ReportRow"][];
+            /** @description Jobs by the 95th percentile of their duration */
+            slowest: components["schemas"]["ReportRow"][];
+            /** @description Jobs by the share of their runs that failed */
+            failing: components["schemas"]["ReportRow"][];
+            failures: components["schemas"]["Failure"][];
+        };
+        Report: {
+            /**
+             * Format: date-time
+             * @description What the rows cover, in whole steps
+             */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            items: components["schemas"]["ReportRow"][];
+        };
+        ReportRow: {
+            /**
+             * Format: date-time
+             * @description When the step begins
+             */
+            at?: string;
+            group?: string;
+            job?: string;
+            version?: number;
+            instance?: string;
+            /** @description Fires that have come to an end; of an instance, attempts */
+            runs: number;
+            statuses: components["schemas"]["StatusCounts"];
+            /** @description Failed, timed out and lost ones among those that were executed, from 0 to 1 */
+            failure_ratio: number;
+            /** @description That were executed */
+            attempts: number;
+            duration: components["schemas"]["Spread"];
+            /** @description Of first attempts, after the fire time */
+            committed_after: components["schemas"]["Spread"];
+            /** @description Of first attempts, after the fire time */
+            started_after: components["schemas"]["Spread"];
+            /** @description Of first attempts, after the fire time */
+            finished_after: components["schemas"]["Spread"];
+        };
+        /** @description How long something took. Percentiles are exact to about one percent. */
+        Spread: {
+            count: number;
+            /** @description Of durations */
+            mean_ms?: number;
+            /** @description Of durations */
+            max_ms?: number;
+            p50_ms: number;
+            p90_ms: number;
+            p95_ms: number;
+            p99_ms: number;
+        };
+        FailureList: {
+            items: components["schemas"]["Failure"][];
+        };
+        Failure: {
+            /** @description The first line of the message, with # for what varies */
+            fingerprint: string;
+            /** @description Of the newest */
+            message: string;
+            attempts: number;
+            /** @description Ten of them at most */
+            jobs: string[];
+            /**
+             * Format: date-time
+             * @description Fire time
+             */
+            first: string;
+            /** Format: date-time */
+            last: string;
+            last_run_id: string;
+        };
         /** @enum {string} */
         Dimension: "status" | "cause" | "group" | "job" | "version" | "instance";
         RunFacets: {
@@ -3194,6 +3369,10 @@ export interface components {
         IncidentID: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
         RunID: string;
+        /** @description Fire time, inclusive. Defaults to a day before to */
+        ReportFrom: string;
+        /** @description Fire time, exclusive. Defaults to now */
+        ReportTo: string;
         /** @description The next of the page before */
         Cursor: string;
         /** @description The most entries in the page */
@@ -3278,6 +3457,12 @@ export type Fire = components['schemas']['Fire'];
 export type FirePage = components['schemas']['FirePage'];
 export type JobFires = components['schemas']['JobFires'];
 export type FireCounts = components['schemas']['FireCounts'];
+export type Overview = components['schemas']['Overview'];
+export type Report = components['schemas']['Report'];
+export type ReportRow = components['schemas']['ReportRow'];
+export type Spread = components['schemas']['Spread'];
+export type FailureList = components['schemas']['FailureList'];
+export type Failure = components['schemas']['Failure'];
 export type Dimension = components['schemas']['Dimension'];
 export type RunFacets = components['schemas']['RunFacets'];
 export type FacetValue = components['schemas']['FacetValue'];
@@ -3366,6 +3551,8 @@ export type ParameterCredentialId = components['parameters']['CredentialID'];
 export type ParameterChannelName = components['parameters']['ChannelName'];
 export type ParameterIncidentId = components['parameters']['IncidentID'];
 export type ParameterRunId = components['parameters']['RunID'];
+export type ParameterReportFrom = components['parameters']['ReportFrom'];
+export type ParameterReportTo = components['parameters']['ReportTo'];
 export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
@@ -4800,6 +4987,125 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RunFacets"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Fire time, inclusive. Defaults to a day before to */
+                from?: components["parameters"]["ReportFrom"];
+                /** @description Fire time, exclusive. Defaults to now */
+                to?: components["parameters"]["ReportTo"];
+                /** @description Only of this executor group */
+                group?: string;
+                /** @description How long each list may be */
+                top?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reportRuns: {
+        parameters: {
+            query?: {
+                /** @description Fire time, inclusive. Defaults to a day before to */
+                from?: components["parameters"]["ReportFrom"];
+                /** @description Fire time, exclusive. Defaults to now */
+                to?: components["parameters"]["ReportTo"];
+                /** @description A row for each: group, job, version with job; or group and instance. Nothing is all together */
+                by?: components["schemas"]["Dimension"][];
+                /** @description A row for each. Minutes are not known by job, version and instance */
+                step?: "minute" | "hour" | "day";
+                /** @description What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs */
+                order?: "time" | "runs" | "failures" | "ratio" | "duration" | "lateness";
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                /** @description Of rows */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reportFailures: {
+        parameters: {
+            query?: {
+                /** @description Fire time, inclusive. Defaults to a day before to */
+                from?: components["parameters"]["ReportFrom"];
+                /** @description Fire time, exclusive. Defaults to now */
+                to?: components["parameters"]["ReportTo"];
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The failures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    repairReports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description In UTC, such as 2026-03-01 */
+                day: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts are what the runs say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

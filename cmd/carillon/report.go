@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+func newReportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "What became of runs: over time, by job, why they failed",
+		Long: "Reports are of the fires of the last 24 hours, unless --since or --from and --to say otherwise, in whole hours or,\n" +
+			"beyond 14 days, in whole days (UTC). They outlive the runs that they count: minutes are kept for 8 days, hours for 100,\n" +
+			"days for five years.",
+		Example: "  carillon report overview\n" +
+			"  carillon report trend --since 7d --step day\n" +
+			"  carillon report jobs --order ratio --group billing\n" +
+			"  carillon report failures --since 7d",
+	}
+	cmd.AddCommand(
+		newOverviewCommand(), newTrendCommand(),
+		newRowsCommand("jobs", "Jobs, those with the most runs first", []logstore.Dimension{logstore.ByJob}, logstore.OrderRuns),
+		newRowsCommand("slowest", "Jobs, those that take longest first", []logstore.Dimension{logstore.ByJob}, logstore.OrderDuration),
+		newRowsCommand("failing", "Jobs, those that fail most often first", []logstore.Dimension{logstore.ByJob}, logstore.OrderRatio),
+		newRowsCommand("late", "Jobs, those that start latest first", []logstore.Dimension{logstore.ByJob}, logstore.OrderLateness),
+		newRowsCommand("groups", "Executor groups", []logstore.Dimension{logstore.ByGroup}, logstore.OrderRuns),
+		newRowsCommand("instances", "Instances and the attempts that they had", []logstore.Dimension{logstore.ByGroup, logstore.ByInstance}, logstore.OrderRuns),
+		newRowsCommand("versions", "Versions of jobs", []logstore.Dimension{logstore.ByJob, logstore.ByVersion}, logstore.OrderRuns),
+		newBusiestCommand(), newFailuresCommand(), newRepairCommand(),
+	)
+	return cmd
+}
+
+// reportFlags are what all reports can be narrowed by.
+type reportFlags struct {
+	runFilter
+	limit int
+}
+
+func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
+	cmd.Flags().StringVar(&f.since, "since", "", "of fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.from, "from", "", "of fires at or after this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.to, "to", "", "of fires before this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.group, "group", "", "only of this executor `group`")
+	cmd.Flags().IntVar(&f.limit, "limit", 20, "the most rows to show")
+	if jobs {
+		cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only of this `job`, or these")
+	}
+	cmd.MarkFlagsMutuallyExclusive("since", "from")
+}
+
+// newReport returns the command of a report that ask reads and draw shows.
+func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), draw func(*table, T)) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	r := newRemote(cmd)
+	f.add(cmd, jobs)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		p, err := f.params(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		if f.limit < 1 {
+			return usage(errors.New("--limit must be 1 or more"))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		v, err := ask(cmd.Context(), api, p)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), v, func(t *table) { draw(t, v) })
+	}
+	return cmd
+}
+
+func newOverviewCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "overview", Short: "How things are: totals, the trend, what is slow, what fails",
+		Example: "  carillon report overview\n  carillon report overview --group billing --since 7d",
+	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Overview, error) {
+		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5))}))
+	}, drawOverview)
+}
+
+func drawOverview(t *table, o client.Overview) {
+	t.line(fmt.Sprintf("%s to %s", instant(o.From), instant(o.To)))
+	t.line(fmt.Sprintf("under way now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
+	t.line("")
+	drawRows(t, "", []logstore.ReportRow{o.Total}, func(*logstore.ReportRow) string { return "all" })
+	for _, part := range []struct {
+		title string
+		rows  []logstore.ReportRow
+		name  func(*logstore.ReportRow) string
+	}{
+		{"TREND", o.Trend, rowTime}, {"BUSIEST MINUTES", o.Busiest, rowTime}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
+	} {
+		if len(part.rows) > 0 {
+			t.line("")
+			drawRows(t, part.title, part.rows, part.name)
+		}
+	}
+	if len(o.Failures) > 0 {
+		t.line("")
+		drawFailures(t, o.Failures)
+	}
+}
+
+func newTrendCommand() *cobra.Command {
+	var f reportFlags
+	step := "hour"
+	cmd := newReport(&cobra.Command{
+		Use: "trend", Short: "What became of runs, over time",
+		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		s := logstore.Step(step)
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
+	}, func(t *table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
+	cmd.Flags().Lookup("limit").DefValue = "100"
+	f.limit = 100
+	cmd.Flags().StringVar(&step, "step", step, "a row for each `step`: minute, hour or day")
+	complete(cmd, "step", "minute", "hour", "day")
+	return cmd
+}
+
+func newBusiestCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "busiest", Short: "The minutes with the most runs", Example: "  carillon report busiest --since 7d",
+	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
+			From: p.From, To: p.To, Group: p.Group, Step: new(logstore.StepMinute), Order: new(logstore.OrderRuns), Limit: &f.limit,
+		}))
+	}, func(t *table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
+}
+
+// newRowsCommand returns a report with a row for each thing.
+func newRowsCommand(name, short string, by []logstore.Dimension, order logstore.Order) *cobra.Command {
+	var f reportFlags
+	byInstance := by[len(by)-1] == logstore.ByInstance
+	chosen := string(order)
+	cmd := newReport(&cobra.Command{
+		Use: name, Short: short, Example: "  carillon report " + name + " --since 7d",
+	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		o := logstore.Order(chosen)
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
+	}, func(t *table, r client.Report) { drawRows(t, strings.ToUpper(string(by[len(by)-1])), r.Items, rowName) })
+	orders := words[string](logstore.Orders[1:])
+	cmd.Flags().StringVar(&chosen, "order", chosen, "what comes first, by `order`: "+strings.Join(orders, ", "))
+	complete(cmd, "order", orders...)
+	return cmd
+}
+
+func rowTime(r *logstore.ReportRow) string { return instant(r.At) }
+
+func rowJob(r *logstore.ReportRow) string { return string(r.Job) }
+
+func rowName(r *logstore.ReportRow) string {
+	switch {
+	case r.Version != 0:
+		return string(r.Job) + " v" + strconv.Itoa(r.Version)
+	case r.Job != "":
+		return string(r.Job)
+	case r.Instance != "":
+		return r.Group + "/" + r.Instance
+	}
+	return r.Group
+}
+
+func drawRows(t *table, title string, rows []logstore.ReportRow, name func(*logstore.ReportRow) string) {
+	t.row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
+	for i := range rows {
+		r := &rows[i]
+		t.row(cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
+			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
+	}
+}
+
+// lasted writes one of the times of a spread.
+func lasted(s logstore.Spread, d time.Duration) string {
+	if s.Count == 0 {
+		return "-"
+	}
+	return took(time.UnixMilli(1), time.UnixMilli(1).Add(d))
+}
+
+func newFailuresCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "failures", Short: "In which ways attempts failed, the most frequent first",
+		Long:    "Attempts that failed, timed out or were lost, by the first line of their message, in which ids, addresses and numbers\ncount as the same and are shown as #.",
+		Example: "  carillon report failures --since 7d\n  carillon report failures --job ops/backup",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.FailureList, error) {
+		return client.Read[client.FailureList](api.ReportFailures(ctx, &client.ReportFailuresParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Limit: &f.limit}))
+	}, func(t *table, l client.FailureList) { drawFailures(t, l.Items) })
+}
+
+func drawFailures(t *table, failures []logstore.Failure) {
+	t.row("FAILURE", "ATTEMPTS", "FIRST", "LAST", "JOBS", "LAST RUN")
+	for _, f := range failures {
+		jobs := make([]string, len(f.Jobs))
+		for i, name := range f.Jobs {
+			jobs[i] = string(name)
+		}
+		t.row(cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
+	}
+}
+
+func newRepairCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "repair DAY",
+		Short: "Make the reports of a day anew from its runs",
+		Long: "Make the counts of a day, in UTC, anew from the runs of the history. Nothing but a change of the database by hand makes\n" +
+			"that necessary. The day must have been over for an hour, where ClickHouse keeps the history.",
+		Example: "  carillon report repair 2026-03-01",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := time.Parse(time.DateOnly, args[0]); err != nil {
+			return usage(fmt.Errorf("%q must be a day such as 2026-03-01", args[0]))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if _, err := client.Read[client.None](api.RepairReports(cmd.Context(), args[0])); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the reports of %s are what its runs say\n", args[0])
+		return err
+	}
+	return cmd
+}

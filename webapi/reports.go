@@ -1,0 +1,67 @@
+package webapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"carillon/logstore"
+)
+
+// rangeOf returns the range of a report: the last day where it is not given.
+func rangeOf(from, to, now time.Time) (time.Time, time.Time) {
+	if to.IsZero() {
+		to = now
+	}
+	if from.IsZero() {
+		from = to.Add(-24 * time.Hour)
+	}
+	return from.UTC(), to.UTC()
+}
+
+// GetOverview answers GET /overview.
+func (h *handlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (GetOverviewResponseObject, error) {
+	p, now := r.Params, time.Now()
+	from, to := rangeOf(p.From, p.To, now)
+	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top}, now)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return GetOverview200JSONResponse(o), nil
+}
+
+// ReportRuns answers GET /reports/runs.
+func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
+	p := r.Params
+	filter := logstore.ReportFilter{Jobs: names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit}
+	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
+	report, err := h.store.Report(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]logstore.ReportRow{}, report.Rows...)}, nil
+}
+
+// ReportFailures answers GET /reports/failures.
+func (h *handlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
+	p := r.Params
+	filter := logstore.FailureFilter{Jobs: names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
+	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
+	found, err := h.store.Failures(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return ReportFailures200JSONResponse{Items: found}, nil
+}
+
+// RepairReports answers POST /reports/days/{day}/repair.
+func (h *handlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
+	day, err := time.Parse(time.DateOnly, r.Day)
+	if err != nil {
+		return nil, invalid("day", "must be a day in UTC, such as 2026-03-01")
+	}
+	if err := h.store.Repair(ctx, day); err != nil {
+		return nil, storeError(err)
+	}
+	return RepairReports204Response{}, nil
+}

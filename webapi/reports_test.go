@@ -1,0 +1,91 @@
+package webapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// yesterday is a day of which all reports are kept.
+func yesterday() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour) }
+
+// writeReported has two runs of x fail and one succeed, and one of orders/y; and one
+// wait.
+func (w *world) writeReported(day time.Time) {
+	w.Helper()
+	var all []logstore.Update
+	for i, status := range []job.Status{job.StatusFailed, job.StatusSucceeded, job.StatusFailed} {
+		x := begun("billing/x", day.Add(time.Duration(i)*time.Hour))
+		end := finished(x, status, 0, day.Add(time.Duration(i)*time.Hour+4*time.Second))
+		end.StartedAt, end.Message = day.Add(time.Duration(i)*time.Hour+2*time.Second), "code 7"
+		all = append(all, x, end)
+	}
+	y := begun("orders/y", day.Add(time.Hour))
+	end := finished(y, job.StatusSucceeded, 0, day.Add(2*time.Hour))
+	end.StartedAt = day.Add(time.Hour)
+	w.history(append(all, y, end, begun("orders/z", day))...)
+}
+
+func TestTheOverviewHasItAllInOneCall(t *testing.T) {
+	w := newWorld(t)
+	day := yesterday()
+	w.writeReported(day)
+	q := "?from=" + day.Format(time.RFC3339) + "&to=" + day.Add(24*time.Hour).Format(time.RFC3339)
+	got, _ := want[Overview](w, http.StatusOK, "GET", "/api/v1/overview"+q, nil)
+	if got.Total.Runs != 4 || got.Total.Failed() != 2 || got.Alive[job.StatusPending] != 1 || got.Total.Duration.Count != 4 {
+		t.Errorf("the total is %+v, and alive are %v", got.Total, got.Alive)
+	}
+	if len(got.Trend) != 3 || got.Trend[1].Runs != 2 || !got.Trend[1].At.Equal(day.Add(time.Hour)) {
+		t.Errorf("the trend is %+v; want three hours", got.Trend)
+	}
+	if len(got.Slowest) != 2 || got.Slowest[0].Job != "orders/y" || len(got.Failing) != 1 || got.Failing[0].Job != "billing/x" {
+		t.Errorf("the slowest are %+v, the failing %+v", got.Slowest, got.Failing)
+	}
+	if len(got.Busiest) != 3 || got.Busiest[0].Runs != 2 || len(got.Failures) != 1 || got.Failures[0].Attempts != 2 || got.Failures[0].Fingerprint != "code #" {
+		t.Errorf("the busiest are %+v, the failures %+v", got.Busiest, got.Failures)
+	}
+	empty, _ := want[Overview](w, http.StatusOK, "GET", "/api/v1/overview?group=none", nil)
+	if empty.Total.Runs != 0 || len(empty.Trend)+len(empty.Alive) != 0 {
+		t.Errorf("of a group without runs there is %+v", empty)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/overview"+q+"&group=A", nil, `"field":"group"`)
+}
+
+func TestReportsAreByWhatIsAsked(t *testing.T) {
+	w := newWorld(t)
+	day := yesterday()
+	w.writeReported(day)
+	q := "?from=" + day.Format(time.RFC3339) + "&to=" + day.Add(24*time.Hour).Format(time.RFC3339)
+	rows := func(parameters string, expected ...string) {
+		t.Helper()
+		got, _ := want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+q+parameters, nil)
+		var rows []string
+		for _, r := range got.Items {
+			counts, err := json.Marshal(r.Statuses)
+			w.check(err)
+			rows = append(rows, r.Group+" "+string(r.Job)+" "+string(counts))
+		}
+		if d := cmp.Diff(expected, rows); d != "" {
+			t.Errorf("%s: %s", parameters, d)
+		}
+	}
+	rows("&by=group&by=job", `billing billing/x {"failed":2,"succeeded":1}`, `orders orders/y {"succeeded":1}`)
+	rows("&by=group&order=duration", `orders  {"succeeded":1}`, `billing  {"failed":2,"succeeded":1}`)
+	rows("&step=hour&job=billing/x", `  {"failed":1}`, `  {"succeeded":1}`, `  {"failed":1}`)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+q+"&by=version", nil, `"field":"by"`)
+
+	failures, _ := want[FailureList](w, http.StatusOK, "GET", "/api/v1/reports/failures"+q+"&job=billing/x", nil)
+	if len(failures.Items) != 1 || failures.Items[0].Attempts != 2 {
+		t.Errorf("the failures are %+v", failures.Items)
+	}
+	want[struct{}](w, http.StatusNoContent, "POST", "/api/v1/reports/days/"+day.Format(time.DateOnly)+"/repair", nil)
+	rows("&by=group", `billing  {"failed":2,"succeeded":1}`, `orders  {"succeeded":1}`)
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/today/repair", nil, `"field":"day"`)
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/2020-01-01/repair", nil, `"field":"day"`)
+}
