@@ -109,6 +109,7 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
 		cmd.AddCommand(sub)
 	}
+	cmd.AddCommand(newQueryCommand(), newSeedCommand())
 	return cmd
 }
 
