@@ -34,36 +34,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	}
 	f := filter.WithDefaults()
 	report := logstore.Report{From: f.From, To: f.To}
-	conditions, args := []string{"bucket >= ?", "bucket < ?"}, []any{f.From.Unix(), f.To.Unix()}
-	if f.Group != "" {
-		conditions, args = append(conditions, "grp = ?"), append(args, f.Group)
-	}
-	if f.Groups != nil {
-		conditions = append(conditions, "grp IN (NULL"+strings.Repeat(", ?", len(f.Groups))+")")
-		for _, g := range f.Groups {
-			args = append(args, g)
-		}
-	}
-	if len(f.Jobs) > 0 {
-		ids, _ := selectJobs(logstore.RunFilter{Jobs: f.Jobs}, s.jobs)
-		conditions = append(conditions, "job IN ("+join(ids)+")")
-	}
-	at := "0"
-	switch f.Step {
-	case logstore.StepMinute, logstore.StepHour:
-		at = "bucket"
-	case logstore.StepDay:
-		at = "bucket / 86400 * 86400"
-	case logstore.StepNone:
-	}
-	columns := map[logstore.Dimension]string{logstore.ByGroup: "''", logstore.ByJob: "0", logstore.ByVersion: "0", logstore.ByInstance: "''"}
-	for _, d := range f.By {
-		if columns[d] = string(d); d == logstore.ByGroup {
-			columns[d] = "grp"
-		}
-	}
-	query := fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY 1, 2, 3, 4, 5", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
-		strings.Join(addedUp, ", "), readFrom(&f).name, strings.Join(conditions, " AND "))
+	query, args := s.reportQuery(&f)
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return report, fmt.Errorf("read report: %w", err)
@@ -99,6 +70,40 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	}
 	report.Rows = logstore.SortReport(report.Rows, f.Order, f.Limit)
 	return report, nil
+}
+
+// reportQuery returns the statement for the rows of a report.
+func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
+	conditions, args := []string{"bucket >= ?", "bucket < ?"}, []any{f.From.Unix(), f.To.Unix()}
+	if f.Group != "" {
+		conditions, args = append(conditions, "grp = ?"), append(args, f.Group)
+	}
+	if f.Groups != nil {
+		conditions = append(conditions, "grp IN (NULL"+strings.Repeat(", ?", len(f.Groups))+")")
+		for _, g := range f.Groups {
+			args = append(args, g)
+		}
+	}
+	if len(f.Jobs) > 0 {
+		ids, _ := selectJobs(logstore.RunFilter{Jobs: f.Jobs}, s.jobs)
+		conditions = append(conditions, "job IN ("+join(ids)+")")
+	}
+	at := "0"
+	switch f.Step {
+	case logstore.StepMinute, logstore.StepHour:
+		at = "bucket"
+	case logstore.StepDay:
+		at = "bucket / 86400 * 86400"
+	case logstore.StepNone:
+	}
+	columns := map[logstore.Dimension]string{logstore.ByGroup: "''", logstore.ByJob: "0", logstore.ByVersion: "0", logstore.ByInstance: "''"}
+	for _, d := range f.By {
+		if columns[d] = string(d); d == logstore.ByGroup {
+			columns[d] = "grp"
+		}
+	}
+	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY 1, 2, 3, 4, 5", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
+		strings.Join(addedUp, ", "), readFrom(f).name, strings.Join(conditions, " AND ")), args
 }
 
 // addedUp are the columns of a tally over some rows.
@@ -141,7 +146,8 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	if q.empty {
 		return []logstore.Failure{}, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT run_id, job, status, message, end_reason, reason FROM runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)"+q.where+" ORDER BY run_id DESC", q.args...)
+	query, args := q.failures()
+	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read failures: %w", err)
 	}
@@ -184,6 +190,11 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
 	return found[:min(len(found), cmp.Or(filter.Limit, logstore.DefaultFailures))], nil
+}
+
+// failures returns the statement for attempts that failed, the newest first.
+func (q *query) failures() (string, []any) {
+	return "SELECT run_id, job, status, message, end_reason, reason FROM runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)" + q.where + " ORDER BY run_id DESC", q.args
 }
 
 // failure is one that is being counted.
