@@ -225,7 +225,7 @@ func (a *answers) draw(t *table) {
 func newQueryCommand() *cobra.Command {
 	var where string
 	var runs, lines, times int
-	var output format = asTable
+	output := asTable
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "How long lists, pages, searches and reports take in a history of some size",
@@ -316,7 +316,7 @@ func measureSized(ctx context.Context, s logstore.Store, lines, times int) (*ans
 	if err != nil {
 		return nil, err
 	}
-	found.Lines = int(sizes["run_logs"].Rows)
+	found.Lines = int(sizes["run_logs"].Rows) //nolint:gosec // counts rows
 	found.PerRun = float64(sizes["runs"].Bytes) / float64(max(found.Runs, 1))
 	found.PerLine = float64(sizes["run_logs"].Bytes) / float64(max(found.Lines, 1))
 	return found, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +14,8 @@ import (
 
 // reportTable returns where a report is read: the smallest table that tells it.
 func reportTable(f *logstore.ReportFilter) string {
-	for _, d := range f.By {
-		if d == logstore.ByInstance {
-			return "report_instance"
-		}
+	if slices.Contains(f.By, logstore.ByInstance) {
+		return "report_instance"
 	}
 	switch f.Unit() {
 	case logstore.StepMinute:

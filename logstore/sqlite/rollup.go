@@ -313,7 +313,7 @@ func (w *writer) compact(ctx context.Context, t *reportTable, first, last int64)
 
 // fireOf returns the fire time within a packed id, in milliseconds.
 func fireOf(id []byte) int64 {
-	return int64(binary.BigEndian.Uint64(id) >> 16) //nolint:gosec // has 48 bits
+	return int64(binary.BigEndian.Uint64(id) >> 16)
 }
 
 // reportsKept is how long the rows of reports are kept.
