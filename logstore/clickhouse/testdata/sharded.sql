@@ -129,3 +129,333 @@ ALTER TABLE run_logs_local ON CLUSTER main
 MODIFY TTL toDateTime(intDiv(-precedence, 1000000000), 'UTC') + toIntervalDay(retention_days + 1)
 SETTINGS materialize_ttl_after_modify = 0;
 
+-- Reports are added up from the rows of runs as they come in. Counts take signs into
+-- account; the times of an attempt are taken once, from the row that is marked for it.
+-- Quantiles are of round(32 * log2(1 + ms)), a scale of one percent a step up to weeks:
+-- read them through the views.
+CREATE TABLE IF NOT EXISTS report_minute_local ON CLUSTER main
+(
+    bucket          DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    group           LowCardinality(String),
+succeeded       SimpleAggregateFunction(sum, Int64),
+    failed          SimpleAggregateFunction(sum, Int64),
+    timed_out       SimpleAggregateFunction(sum, Int64),
+    cancelled       SimpleAggregateFunction(sum, Int64),
+    lost            SimpleAggregateFunction(sum, Int64),
+    skipped         SimpleAggregateFunction(sum, Int64),
+    missed          SimpleAggregateFunction(sum, Int64),
+    attempts        SimpleAggregateFunction(sum, Int64),                    -- that were executed
+    begun           SimpleAggregateFunction(sum, UInt64),                   -- of these, that were begun, and so have a duration
+    firsts          SimpleAggregateFunction(sum, UInt64),                   -- the first attempts among these
+    duration_sum_ms SimpleAggregateFunction(sum, UInt64),
+    duration_max_ms SimpleAggregateFunction(max, UInt64),
+    duration_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    committed_q     AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    started_q       AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    finished_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMMDD(bucket)
+ORDER BY (bucket, group)
+TTL bucket + INTERVAL 8 DAY
+SETTINGS index_granularity = 512, ttl_only_drop_parts = 1, replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS report_hour_local ON CLUSTER main
+(
+    bucket          DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    group           LowCardinality(String),
+    job             LowCardinality(String),
+    version         UInt32,
+succeeded       SimpleAggregateFunction(sum, Int64),
+    failed          SimpleAggregateFunction(sum, Int64),
+    timed_out       SimpleAggregateFunction(sum, Int64),
+    cancelled       SimpleAggregateFunction(sum, Int64),
+    lost            SimpleAggregateFunction(sum, Int64),
+    skipped         SimpleAggregateFunction(sum, Int64),
+    missed          SimpleAggregateFunction(sum, Int64),
+    attempts        SimpleAggregateFunction(sum, Int64),                    -- that were executed
+    begun           SimpleAggregateFunction(sum, UInt64),                   -- of these, that were begun, and so have a duration
+    firsts          SimpleAggregateFunction(sum, UInt64),                   -- the first attempts among these
+    duration_sum_ms SimpleAggregateFunction(sum, UInt64),
+    duration_max_ms SimpleAggregateFunction(max, UInt64),
+    duration_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    committed_q     AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    started_q       AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    finished_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMM(bucket)
+ORDER BY (bucket, group, job, version)
+TTL bucket + INTERVAL 100 DAY
+SETTINGS index_granularity = 512, ttl_only_drop_parts = 1, replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS report_day_local ON CLUSTER main
+(
+    bucket          DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    group           LowCardinality(String),
+    job             LowCardinality(String),
+    version         UInt32,
+succeeded       SimpleAggregateFunction(sum, Int64),
+    failed          SimpleAggregateFunction(sum, Int64),
+    timed_out       SimpleAggregateFunction(sum, Int64),
+    cancelled       SimpleAggregateFunction(sum, Int64),
+    lost            SimpleAggregateFunction(sum, Int64),
+    skipped         SimpleAggregateFunction(sum, Int64),
+    missed          SimpleAggregateFunction(sum, Int64),
+    attempts        SimpleAggregateFunction(sum, Int64),                    -- that were executed
+    begun           SimpleAggregateFunction(sum, UInt64),                   -- of these, that were begun, and so have a duration
+    firsts          SimpleAggregateFunction(sum, UInt64),                   -- the first attempts among these
+    duration_sum_ms SimpleAggregateFunction(sum, UInt64),
+    duration_max_ms SimpleAggregateFunction(max, UInt64),
+    duration_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    committed_q     AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    started_q       AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    finished_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYear(bucket)
+ORDER BY (bucket, group, job, version)
+TTL bucket + INTERVAL 1830 DAY
+SETTINGS index_granularity = 512, ttl_only_drop_parts = 1, replicated_deduplication_window = 10000;
+
+-- By hour and instance; the counts are of attempts.
+CREATE TABLE IF NOT EXISTS report_instance_local ON CLUSTER main
+(
+    bucket          DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    group           LowCardinality(String),
+    instance        LowCardinality(String),
+succeeded       SimpleAggregateFunction(sum, Int64),
+    failed          SimpleAggregateFunction(sum, Int64),
+    timed_out       SimpleAggregateFunction(sum, Int64),
+    cancelled       SimpleAggregateFunction(sum, Int64),
+    lost            SimpleAggregateFunction(sum, Int64),
+    skipped         SimpleAggregateFunction(sum, Int64),
+    missed          SimpleAggregateFunction(sum, Int64),
+    attempts        SimpleAggregateFunction(sum, Int64),                    -- that were executed
+    begun           SimpleAggregateFunction(sum, UInt64),                   -- of these, that were begun, and so have a duration
+    firsts          SimpleAggregateFunction(sum, UInt64),                   -- the first attempts among these
+    duration_sum_ms SimpleAggregateFunction(sum, UInt64),
+    duration_max_ms SimpleAggregateFunction(max, UInt64),
+    duration_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    committed_q     AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    started_q       AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)),
+    finished_q      AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMM(bucket)
+ORDER BY (bucket, group, instance)
+TTL bucket + INTERVAL 100 DAY
+SETTINGS index_granularity = 512, ttl_only_drop_parts = 1, replicated_deduplication_window = 10000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS report_minute_of_runs_local ON CLUSTER main TO report_minute_local AS
+SELECT toStartOfMinute(fire_time) AS bucket, group,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS report_hour_of_runs_local ON CLUSTER main TO report_hour_local AS
+SELECT toStartOfHour(fire_time) AS bucket, group, job, version,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group, job, version;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS report_instance_of_runs_local ON CLUSTER main TO report_instance_local AS
+SELECT toStartOfHour(fire_time) AS bucket, group, instance,
+    sumIf(toInt64(sign), status = 'succeeded') AS succeeded,
+    sumIf(toInt64(sign), status = 'failed') AS failed,
+    sumIf(toInt64(sign), status = 'timed_out') AS timed_out,
+    sumIf(toInt64(sign), status = 'cancelled') AS cancelled,
+    sumIf(toInt64(sign), status = 'lost') AS lost,
+    sumIf(toInt64(sign), status = 'skipped') AS skipped,
+    sumIf(toInt64(sign), status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+GROUP BY bucket, group, instance;
+
+-- Days are added up from hours.
+CREATE MATERIALIZED VIEW IF NOT EXISTS report_day_of_hours_local ON CLUSTER main TO report_day_local AS
+SELECT toStartOfDay(h.bucket) AS bucket, group, job, version,
+    sum(h.succeeded) AS succeeded, sum(h.failed) AS failed, sum(h.timed_out) AS timed_out, sum(h.cancelled) AS cancelled, sum(h.lost) AS lost,
+    sum(h.skipped) AS skipped, sum(h.missed) AS missed, sum(h.attempts) AS attempts, sum(h.begun) AS begun, sum(h.firsts) AS firsts,
+    sum(h.duration_sum_ms) AS duration_sum_ms, max(h.duration_max_ms) AS duration_max_ms,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.duration_q) AS duration_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.committed_q) AS committed_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.started_q) AS started_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.finished_q) AS finished_q
+FROM report_hour_local AS h
+GROUP BY bucket, group, job, version;
+
+CREATE TABLE IF NOT EXISTS report_minute ON CLUSTER main AS report_minute_local
+ENGINE = Distributed('main', 'carillon', 'report_minute_local', sipHash64(group));
+
+CREATE TABLE IF NOT EXISTS report_hour ON CLUSTER main AS report_hour_local
+ENGINE = Distributed('main', 'carillon', 'report_hour_local', sipHash64(group));
+
+CREATE TABLE IF NOT EXISTS report_day ON CLUSTER main AS report_day_local
+ENGINE = Distributed('main', 'carillon', 'report_day_local', sipHash64(group));
+
+CREATE TABLE IF NOT EXISTS report_instance ON CLUSTER main AS report_instance_local
+ENGINE = Distributed('main', 'carillon', 'report_instance_local', sipHash64(group));
+
+-- What people query. Instants that have not come are NULL here, and a run is one row.
+CREATE OR REPLACE VIEW v_runs ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT run_status AS status, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index = -1 AND run_status != '' AND sign = 1;
+
+CREATE OR REPLACE VIEW v_attempts ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT status, retry AND ruled = '' AS retried, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index = -1 AND sign = 1;
+
+CREATE OR REPLACE VIEW v_pieces ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT status, broadcast_index, broadcast_total, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index >= 0 AND sign = 1;
+
+-- Attempts that went wrong, with # in their message for what varies.
+CREATE OR REPLACE VIEW v_failures ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT *, replaceRegexpAll(leftUTF8(splitByChar('\n', multiIf(message != '', message, reason != '', reason, toString(status)))[1], 200), '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{16,}\\b|[0-9]+([.:][0-9]+)*', '#') AS fingerprint
+FROM v_attempts
+WHERE status IN ('failed', 'timed_out', 'lost');
+
+CREATE OR REPLACE VIEW v_timeline ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, at, kind, status, instance, delivery, percent, detail
+FROM run_events FINAL;
+
+CREATE OR REPLACE VIEW v_lines ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, seq, at, level, output, text
+FROM run_logs;
+
+-- Quantiles are arrays of the 50th, 90th, 95th and 99th percentile.
+CREATE OR REPLACE VIEW v_minutes ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS minute, group, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_minute AS r
+GROUP BY bucket, group;
+
+CREATE OR REPLACE VIEW v_hours ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS hour, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_hour AS r
+GROUP BY bucket, group, job, version;
+
+CREATE OR REPLACE VIEW v_days ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS day, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_day AS r
+GROUP BY bucket, group, job, version;
+
+CREATE OR REPLACE VIEW v_instances ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_instance AS r
+GROUP BY bucket, group, instance;
+
