@@ -29,6 +29,9 @@ type Assets struct {
 	// Shards is for a new cluster. An existing one keeps its own, and a different
 	// wish is an error. Zero takes what is there, else DefaultShards.
 	Shards int
+	// Restoring sets up what a restore has left half done. Defaults to false: that is
+	// job.ErrConflict.
+	Restoring bool
 	// Replicas of each stream and bucket: 1, 3 or 5. Defaults to 1.
 	Replicas int
 	// TrigBytes, EvtBytes and LogBytes bound the streams. Default to 4, 8 and 8 GiB.
@@ -274,6 +277,11 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	}
 	if _, err := kv.Create(ctx, keyConfig, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return fmt.Errorf("write cluster configuration: %w", Unavailable(err))
+	}
+	if !a.Restoring {
+		if err := checkWhole(ctx, kv); err != nil {
+			return err
+		}
 	}
 	if err := c.Open(ctx); err != nil {
 		return err

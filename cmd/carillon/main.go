@@ -38,6 +38,7 @@ func main() {
 		newRunCommand(),
 		newRetryCommand(),
 		newLogsCommand(),
+		newWaitCommand(),
 		newSearchCommand(),
 		newReportCommand(),
 		newLedgerCommand(),
@@ -57,6 +58,7 @@ func main() {
 		newSecretCommand(),
 		newCredentialCommand(),
 		newNATSCommand(),
+		newBackupCommand(),
 		newAlertCommand(),
 
 		newLoginCommand(),

@@ -17,7 +17,7 @@ func newUserCommand() *cobra.Command {
 			"  carillon user list\n  carillon user passwd ann",
 	}
 	cmd.AddCommand(newUserCreateCommand(), newUserListCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
-		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand())
+		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand(), newUserRecoverCommand())
 	return cmd
 }
 

@@ -55,28 +55,45 @@ func drawVersions(t *table, list client.VersionList) {
 }
 
 func newRestoreCommand() *cobra.Command {
-	var version int
-	var note string
+	var version, replicas int
+	var note, file string
 	var dryRun bool
+	var o operatorOptions
 	cmd := &cobra.Command{
-		Use:   "restore JOB --version N",
-		Short: "Make an earlier version of a job its newest one",
+		Use:   "restore JOB --version N | restore -f FILE",
+		Short: "Make an earlier version of a job its newest one, or bring a backup back",
 		Long: "Save what a job was in an earlier version as its next one, its script included. It is shown which fields that changes;\n" +
-			"with --dry-run that is all. A deleted job comes back by it.",
+			"with --dry-run that is all. A deleted job comes back by it.\n\n" +
+			"With --file, bring back what \"carillon backup\" wrote: into a NATS account that has no Carillon yet, before servers are\n" +
+			"started on it. It takes what a server connects to NATS with. A file that is not whole is refused; a restore that breaks off\n" +
+			"is begun again with the same file, and until it has ended no server starts. What was due in between is not caught up.\n" +
+			"With --dry-run it is shown how what is there differs from the file.",
 		Example: "  carillon get versions billing/report\n" +
 			"  carillon restore billing/report --version 3 --dry-run\n" +
-			"  carillon restore billing/report --version 3 --note \"the new script loses rows\"",
-		Args: cobra.ExactArgs(1),
+			"  carillon restore billing/report --version 3 --note \"the new script loses rows\"\n" +
+			"  carillon restore -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --replicas 3",
+		Args: cobra.MaximumNArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.Flags().IntVar(&version, "version", 0, "the `number` of the version")
 	cmd.Flags().StringVar(&note, "note", "", "why, for the record (default: which version it was)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
-	if err := cmd.MarkFlagRequired("version"); err != nil {
-		panic("BUG: " + err.Error())
-	}
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` of a backup")
+	cmd.Flags().IntVar(&replicas, "replicas", 1, "with --file: copies of each stream: 1, 3 or 5")
+	cmd.MarkFlagsOneRequired("version", "file")
+	cmd.MarkFlagsMutuallyExclusive("version", "file")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if file != "" {
+			if err := cobra.NoArgs(cmd, args); err != nil {
+				return usage(err)
+			}
+			return restoreSystem(cmd, &o, r.output, file, replicas, dryRun)
+		}
+		if err := cobra.ExactArgs(1)(cmd, args); err != nil {
+			return usage(err)
+		}
 		name, err := jobName(args[0])
 		if err != nil {
 			return err

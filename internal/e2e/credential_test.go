@@ -27,6 +27,7 @@ import (
 type guarded struct {
 	*testing.T
 	folder, cert, url string
+	address           string // of the API
 	broker, server    *process
 	ann               *person
 	keys              callout.Keys
@@ -47,6 +48,7 @@ func newGuarded(t *testing.T) *guarded {
 	}
 	conf := g.write("nats.conf", g.ann.run(0, "", "nats config --keys "+keys)+fmt.Sprintf("\ntls {cert_file: %q, key_file: %q}\n", certFile, keyFile))
 	ports := freePorts(t, 2)
+	g.address = fmt.Sprintf("http://127.0.0.1:%d", ports[1])
 	g.url = fmt.Sprintf("tls://127.0.0.1:%d", ports[0])
 	g.broker = newProcess(t, "nats", nil, program(t, "natsd"), conf, filepath.Join(g.folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))
 	g.server = newProcess(t, "server", nil, program(t, "carillon"), "server", "--nats", g.url, "--nats-ca", certFile, "--nats-keys", keys,

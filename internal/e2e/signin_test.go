@@ -88,6 +88,18 @@ func (p *person) run(code int, stdin, args string, words ...string) string {
 	return string(out)
 }
 
+// try runs a command line, and returns what it says, however it ends.
+func (p *person) try(args string) string {
+	p.t.Helper()
+	cmd := exec.Command(program(p.t, "carillon"), strings.Fields(args)...)
+	cmd.Env = p.env
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	return string(out)
+}
+
 // What docs/operations.md says a stranger does: a server with TLS, the first
 // administrator, a read-only user, a token, and the audit of it all.
 func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {

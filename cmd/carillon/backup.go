@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"carillon/bus"
+	"carillon/internal/backup"
+	"carillon/job"
+)
+
+func newBackupCommand() *cobra.Command {
+	var o operatorOptions
+	var file string
+	cmd := &cobra.Command{
+		Use:   "backup -f FILE",
+		Short: "Write all that is configured to a file",
+		Long: "Write all that is configured to a file: jobs and calendars with their versions, scripts, groups, users, hashes of\n" +
+			"tokens, credentials of executors, sealed secrets, alerts. It is read from NATS, while servers run. What is under way and\n" +
+			"the history are not in it, nor the master key: keep that apart. Whoever has the file can read scripts and parameters.",
+		Example: "  carillon backup -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys\n" +
+			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
+		Args: cobra.NoArgs,
+	}
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file`; it is replaced once all is written")
+	if err := cmd.MarkFlagRequired("file"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		conn, err := o.open(cmd.Context(), cmd)
+		if err != nil {
+			return err
+		}
+		defer conn.NC.Close()
+		n, err := writeBackup(cmd, conn, file)
+		if err != nil {
+			return err
+		}
+		cmd.Printf("%d entries in %s\n", n, file)
+		return nil
+	}
+	return cmd
+}
+
+// writeBackup writes a backup beside file, and then puts it in its place.
+func writeBackup(cmd *cobra.Command, conn *bus.Conn, file string) (entries int, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // readable by its owner only
+	if err != nil {
+		return 0, fmt.Errorf("write backup: %w", err)
+	}
+	entries, err = backup.Take(cmd.Context(), conn, f, version())
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return 0, errors.Join(err, os.Remove(f.Name()))
+	}
+	return entries, nil
+}
+
+// restoreSystem brings a backup back, or shows what that would change.
+func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file string, replicas int, dryRun bool) error {
+	in, err := os.Open(file) //nolint:gosec // the file that the person names
+	if err != nil {
+		return fmt.Errorf("read backup: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	f, err := backup.Read(in)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	conn, err := o.connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	if dryRun {
+		if err := conn.Open(ctx); err != nil {
+			return err
+		}
+		list, err := f.Compare(ctx, conn)
+		if err != nil {
+			return err
+		}
+		return output.show(cmd.OutOrStdout(), list, func(t *table) { drawDifferences(t, list) })
+	}
+	assets := bus.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
+	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already
+		assets.Shards = 0
+		err = conn.Setup(ctx, assets)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Restore(ctx, conn); err != nil {
+		return err
+	}
+	cmd.Printf("restored what was there at %s; start the servers, with the same master key\n", instant(f.Head.MadeAt))
+	return nil
+}
+
+func drawDifferences(t *table, list []backup.Difference) {
+	if len(list) == 0 {
+		t.line("nothing differs")
+		return
+	}
+	for _, d := range list {
+		t.row(d.What, d.Name)
+	}
+}

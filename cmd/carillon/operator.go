@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"carillon/bus"
+)
+
+// operatorOptions are the flags of commands that whoever operates NATS runs: they ask
+// no server, but NATS, as a server does.
+type operatorOptions struct {
+	natsOptions
+	keys string
+}
+
+func (o *operatorOptions) flags(f *pflag.FlagSet) {
+	o.natsOptions.flags(f)
+	f.StringVar(&o.keys, "nats-keys", "", "the `file` of the keys by which NATS knows servers (default: from "+natsKeysVariable+")")
+}
+
+// connect returns a connection on which nothing has been looked up.
+func (o *operatorOptions) connect(cmd *cobra.Command) (*bus.Conn, error) {
+	keys, err := readNATSKeys(o.keys)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		o.Key = keys.Server
+	}
+	o.Name = "carillon " + cmd.Name()
+	return bus.Connect(o.Config)
+}
+
+// open returns a connection to a system that has been set up.
+func (o *operatorOptions) open(ctx context.Context, cmd *cobra.Command) (*bus.Conn, error) {
+	conn, err := o.connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Open(ctx); err != nil {
+		conn.NC.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// operatorName is who the audit log says has run such a command.
+func operatorName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return userName() + "@" + host
+}

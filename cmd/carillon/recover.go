@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/audit"
+	"carillon/auth"
+	"carillon/bus"
+)
+
+func newUserRecoverCommand() *cobra.Command {
+	var o operatorOptions
+	var public string
+	cmd := &cobra.Command{
+		Use:   "recover NAME",
+		Short: "Make an administrator where nobody can sign in as one, by way of NATS",
+		Long: "Make a user an administrator who can sign in, whether there is one of that name or not, and print the one-time link\n" +
+			"to choose a password. No server is asked: it takes what a server connects to NATS with, and whoever has that may do\n" +
+			"everything anyway. The audit log says who has done it.",
+		Example: "  carillon user recover ann --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --public-url https://carillon.example.org",
+		Args:    cobra.ExactArgs(1),
+	}
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVar(&public, "public-url", defaultServer, "the `address` at which people reach the server, for the link")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		conn, err := o.open(cmd.Context(), cmd)
+		if err != nil {
+			return err
+		}
+		defer conn.NC.Close()
+		secret, expires, err := recoverUser(cmd.Context(), conn, args[0])
+		if err != nil {
+			return err
+		}
+		cmd.Printf("%s is an administrator, and chooses a password with this link, once, until %s:\n%s/sign-in#invitation=%s\n",
+			args[0], instant(expires), strings.TrimSuffix(public, "/"), secret)
+		return nil
+	}
+	return cmd
+}
+
+// recoverUser recovers a user, with an entry in the audit log.
+func recoverUser(ctx context.Context, conn *bus.Conn, name string) (secret string, expires time.Time, err error) {
+	log := audit.New(conn, nil)
+	e := &audit.Entry{User: operatorName(), How: string(auth.ByLocal), Operation: "recoverUser", Object: "user " + name, Result: audit.Unknown}
+	if err := log.Begin(ctx, e); err != nil {
+		return "", time.Time{}, err
+	}
+	users := auth.NewDirectory(conn, nil)
+	following, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- users.Run(following) }()
+	secret, expires, err = users.Recover(ctx, name)
+	stop()
+	err = errors.Join(err, <-ended)
+	if err != nil {
+		log.Drop(ctx, e)
+		return "", time.Time{}, err
+	}
+	e.Result = audit.Done
+	log.End(ctx, e)
+	return secret, expires, nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newWaitCommand() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "wait RUN...",
+		Short: "Wait for the end of runs",
+		Long: "Wait for the end of runs, one after the other, and show how they ended. The exit code is that of \"run --wait\": of\n" +
+			"several, that of the first that did not succeed.",
+		Example: "  carillon wait 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d && echo done\n" +
+			"  carillon wait $(carillon run ops/backup) --follow",
+		Args: cobra.MinimumNArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the runs' logs as they come")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		return eachOf(args, func(arg string) error {
+			id, err := runID(arg)
+			if err != nil {
+				return err
+			}
+			run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
+				return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+			})
+			if err != nil && !errors.Is(err, job.ErrNotFound) {
+				return err
+			}
+			return r.awaitRun(cmd, api, client.RunAccepted{RunID: id, Job: run.Job}, follow)
+		})
+	}
+	return cmd
+}

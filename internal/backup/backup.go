@@ -1,0 +1,77 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"carillon/bus"
+)
+
+// part is a bucket, or what of one is configuration.
+type part struct {
+	bucket   string
+	prefixes []string // none: all
+}
+
+// parts is what a backup has, in the order in which it is read: a job names scripts,
+// which were there before it.
+var parts = []part{
+	{bucket: bus.BucketJobs},
+	{bucket: bus.BucketCalendar},
+	{bucket: bus.BucketGroups},
+	{bucket: bus.BucketScript},
+	{bucket: bus.BucketSecret},
+	{bucket: bus.BucketCluster, prefixes: []string{"hold"}},
+	{bucket: bus.BucketAccess, prefixes: []string{"user.", "token.", "credential."}},
+	{bucket: bus.BucketAlert, prefixes: []string{"rule.", "channel.", "silence."}},
+}
+
+func (p part) has(key string) bool {
+	for _, prefix := range p.prefixes {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return len(p.prefixes) == 0
+}
+
+// operationHeader marks a deletion in a bucket.
+const operationHeader = "KV-Operation"
+
+// scan yields all entries of a part, in the order in which they were written.
+func (p part) scan(ctx context.Context, conn *bus.Conn, yield func(*entry) error) error {
+	var failed error
+	err := conn.Scan(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *bus.Stored) bool {
+		key := strings.TrimPrefix(s.Subject, "$KV."+p.bucket+".")
+		if !p.has(key) {
+			return true
+		}
+		failed = yield(&entry{Bucket: p.bucket, Key: key, Deleted: s.Header.Get(operationHeader) != "", Value: s.Data})
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	if err != nil {
+		return fmt.Errorf("read bucket %s: %w", p.bucket, err)
+	}
+	return nil
+}
+
+// Take writes a backup of what there is to w, and returns how many entries it has.
+// conn must be open.
+func Take(ctx context.Context, conn *bus.Conn, w io.Writer, version string) (entries int, err error) {
+	out, err := newWriter(w, Head{Format: format, MadeAt: time.Now().UTC().Truncate(time.Millisecond), Version: version, Shards: conn.Cluster().Shards})
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range parts {
+		if err := p.scan(ctx, conn, out.add); err != nil {
+			return 0, err
+		}
+	}
+	return out.entries, out.close()
+}

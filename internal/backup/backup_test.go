@@ -1,0 +1,174 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/internal/backup"
+	"carillon/job"
+)
+
+var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
+
+// system returns a connection to a NATS server of its own, set up with so many shards.
+func system(t *testing.T, shards int) *bus.Conn {
+	t.Helper()
+	broker := bustest.NewBroker(t)
+	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("x"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.NC.Close)
+	check(t, conn.Setup(t.Context(), bus.Assets{Shards: shards}))
+	return conn
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// used fills a system with some of everything.
+func used(t *testing.T) (*bus.Conn, []byte) {
+	t.Helper()
+	conn := system(t, 4)
+	for _, text := range []string{"echo one", "echo two"} {
+		j := job.Job{Job: "billing/report", Task: job.Task{Script: &job.Script{Language: "shell", Source: text}}}.WithDefaults()
+		_, _, err := conn.PutJob(t.Context(), j, bus.Edit{At: time.Now(), Author: "ann"})
+		check(t, err)
+		time.Sleep(time.Second)
+	}
+	check(t, conn.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
+	d := auth.NewDirectory(conn, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	_, _, err := d.PutUser(t.Context(), "ann", auth.UserEdit{Access: auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere}}})
+	check(t, err)
+	_, _, err = d.CreateToken(t.Context(), "ann", "ci", nil, time.Hour)
+	check(t, err)
+	_, _, err = d.Invite(t.Context(), "ann")
+	check(t, err)
+	_, _, err = d.CreateCredential(t.Context(), "billing", "web1", "ann", 0)
+	check(t, err)
+	cancel()
+	check(t, <-ended)
+	var file bytes.Buffer
+	n, err := backup.Take(t.Context(), conn, &file, "1.2.3")
+	check(t, err)
+	if n != 9 {
+		t.Errorf("%d entries; want two versions, two scripts, group, secret, user, token and credential, and no invitation", n)
+	}
+	return conn, file.Bytes()
+}
+
+func read(t *testing.T, file []byte) *backup.File {
+	t.Helper()
+	f, err := backup.Read(bytes.NewReader(file))
+	check(t, err)
+	return f
+}
+
+func names(list []backup.Difference) (all []string) {
+	for _, d := range list {
+		all = append(all, d.What+" "+d.Name)
+	}
+	return all
+}
+
+func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		old, file := used(t)
+		f := read(t, file)
+		fresh := system(t, 16)
+		missing, err := f.Compare(t.Context(), fresh)
+		check(t, err)
+		if !slices.Contains(names(missing), "create job billing/report") || slices.ContainsFunc(missing, func(d backup.Difference) bool { return d.What != "create" }) {
+			t.Errorf("an empty system differs by %v", names(missing))
+		}
+		check(t, f.Restore(t.Context(), fresh))
+		same, err := f.Compare(t.Context(), fresh)
+		check(t, err)
+		if len(same) != 0 {
+			t.Errorf("the restored system differs by %v", names(same))
+		}
+		want, err := old.JobVersions(t.Context(), "billing/report")
+		check(t, err)
+		got, err := fresh.JobVersions(t.Context(), "billing/report")
+		check(t, err)
+		if diff := cmp.Diff(texts(want), texts(got)); diff != "" || len(got) != 2 {
+			t.Errorf("versions (-taken +restored):\n%s", diff)
+		}
+		if s, err := fresh.Script(t.Context(), "billing", job.DigestOf("echo one")); err != nil || s != "echo one" {
+			t.Errorf("script %q, %v", s, err)
+		}
+		check(t, fresh.Setup(t.Context(), bus.Assets{})) // servers may start
+		if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("restored into what is there already: %v", err)
+		}
+	})
+}
+
+func texts(versions []*bus.JobEntry) (all []string) {
+	for _, v := range versions {
+		all = append(all, v.Task.Script.Source)
+	}
+	return all
+}
+
+func TestAHalfFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		_, file := used(t)
+		for _, half := range [][]byte{nil, file[:len(file)/2], file[:len(file)-1], []byte("text"), append(slices.Clone(file), file...)} {
+			if _, err := backup.Read(bytes.NewReader(half)); !errors.Is(err, job.ErrInvalid) {
+				t.Errorf("%d of %d bytes: %v", len(half), len(file), err)
+			}
+		}
+	})
+}
+
+func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		_, file := used(t)
+		f := read(t, file)
+		fresh := system(t, 4)
+		_, err := fresh.BeginRestore(t.Context(), f.Sum)
+		check(t, err)
+		check(t, fresh.EnsureGroup(t.Context(), "half"))
+		if err := fresh.Setup(t.Context(), bus.Assets{}); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("a server may start on the half: %v", err)
+		}
+		check(t, fresh.Setup(t.Context(), bus.Assets{Restoring: true}))
+		check(t, f.Restore(t.Context(), fresh))
+		if diff, err := f.Compare(t.Context(), fresh); err != nil || len(diff) != 0 {
+			t.Errorf("differs by %v, %v", names(diff), err)
+		}
+		check(t, fresh.Setup(t.Context(), bus.Assets{}))
+	})
+}
+
+func TestNothingIsRestoredUnderARunningServer(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		_, file := used(t)
+		fresh := system(t, 4)
+		lease, err := fresh.AcquireLease(t.Context(), "node.n1", "n1", nil)
+		check(t, err)
+		if err := read(t, file).Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("restored: %v", err)
+		}
+		check(t, lease.Release(t.Context()))
+		check(t, read(t, file).Restore(t.Context(), fresh))
+	})
+}

@@ -1,0 +1,59 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
+	g := newGuarded(t)
+	g.ann.run(0, "", "apply -f "+g.write("job.yaml", "job: billing/report\ntask: {shell: echo hi}\n"))
+	_, seed := g.credential("billing", "web1")
+	g.ann.run(0, "", "user create bob --role viewer --no-link")
+	nats := " --nats " + g.url + " --nats-ca " + g.cert + " --nats-keys " + filepath.Join(g.folder, "nats.keys")
+	file := filepath.Join(g.folder, "carillon.backup")
+	g.ann.run(0, "", "backup -f "+file+nats, "entries in "+file)
+	g.ann.run(0, "", "restore -f "+file+" --dry-run"+nats, "nothing differs")
+	g.ann.run(4, "", "restore -f "+file+nats, "stop all servers first")
+
+	// The data of NATS is lost; the backup is not.
+	g.server.interrupt()
+	if _, err := g.server.wait(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	g.broker.kill()
+	if err := os.RemoveAll(filepath.Join(g.folder, "nats")); err != nil {
+		t.Fatal(err)
+	}
+	g.broker.begin(t)
+	await(t, 20*time.Second, "restore", func() error {
+		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored what was there") {
+			return errors.New(out)
+		}
+		return nil
+	})
+	g.server.begin(t)
+	await(t, 60*time.Second, "wait for the server", func() error {
+		if out := g.ann.try("get jobs"); !strings.Contains(out, "billing/report") { // with the token of before
+			return errors.New(out)
+		}
+		return nil
+	})
+	g.executor("billing", seed) // with the credential of before
+	g.ann.run(0, "", "run billing/report --wait", "succeeded")
+	id := strings.TrimSpace(g.ann.run(0, "", "run billing/report"))
+	g.ann.run(0, "", "wait "+id, "succeeded")
+	g.ann.run(3, "", "wait 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d")
+
+	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is an administrator")
+	bob := newPerson(t, g.cert)
+	bob.run(0, "correct horse battery staple\n", "login --user bob --link "+strings.TrimSpace(out[strings.LastIndex(out, "http"):]))
+	bob.run(0, "", "user list", "ann", "bob")
+	bob.run(0, "", "changes", "recoverUser", "user bob")
+}
