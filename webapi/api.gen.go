@@ -145,6 +145,27 @@ func (e RetryRequestVersion) Valid() bool {
 	}
 }
 
+// Defines values for SQLRequestFormat.
+const (
+	SQLRequestFormatCsv    SQLRequestFormat = "csv"
+	SQLRequestFormatJSON   SQLRequestFormat = "json"
+	SQLRequestFormatNdjson SQLRequestFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the SQLRequestFormat enum.
+func (e SQLRequestFormat) Valid() bool {
+	switch e {
+	case SQLRequestFormatCsv:
+		return true
+	case SQLRequestFormatJSON:
+		return true
+	case SQLRequestFormatNdjson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UserItemSignsIn.
 const (
 	UserItemSignsInNever    UserItemSignsIn = "never"
@@ -1049,6 +1070,40 @@ type RunRequest struct {
 	// RunID A UUIDv7 chosen by the caller. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
+
+// SQLAnswer defines model for SQLAnswer.
+type SQLAnswer struct {
+	Columns []SQLColumn     `json:"columns"`
+	Rows    [][]interface{} `json:"rows"`
+
+	// Truncated There were more than max_rows
+	Truncated bool `json:"truncated"`
+}
+
+// SQLColumn defines model for SQLColumn.
+type SQLColumn struct {
+	Name string `json:"name"`
+
+	// Type As the store calls it
+	Type string `json:"type"`
+}
+
+// SQLRequest defines model for SQLRequest.
+type SQLRequest struct {
+	Format SQLRequestFormat `json:"format,omitempty"`
+
+	// MaxRows More are left out
+	MaxRows int `json:"max_rows,omitempty"`
+
+	// Query Example: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
+	Query string `json:"query"`
+
+	// Timeout At most 60s
+	Timeout job.Duration `json:"timeout,omitempty"`
+}
+
+// SQLRequestFormat defines model for SQLRequest.Format.
+type SQLRequestFormat string
 
 // Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is
 // set; a job with none of them runs only when somebody asks.

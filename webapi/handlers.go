@@ -28,7 +28,8 @@ type handlers struct {
 	audit   *audit.Log
 	alerts  *alert.Book
 	version string
-	master  *seal.Master // seals secrets; nil without one
+	master  *seal.Master   // seals secrets; nil without one
+	asked   logstore.Asked // answers people's SQL; nil if the store has none
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 	log       *slog.Logger

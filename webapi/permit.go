@@ -83,6 +83,8 @@ var permits = map[string]permit{
 	"getHold": {role: auth.Viewer, where: somewhere},
 	"setHold": {role: auth.Operator, where: everywhere, change: "hold"},
 
+	"querySQL": {role: auth.Admin, where: everywhere}, // with all grants
+
 	"getRetention":     {role: auth.Viewer, where: everywhere},
 	"previewRetention": {role: auth.Viewer, where: everywhere},
 	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},

@@ -185,6 +185,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 		retention: *cfg.Retention,
 	}
+	s.handlers.asked, _ = store.(logstore.Asked)
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
 			return nil, invalid("master_key", "is "+err.Error())
@@ -274,6 +275,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
+	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
 	app.Use(console())
 	return app

@@ -119,7 +119,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 			return err
 		}
 		defer history.Stop()
-		o.store = history.URL("carillon")
+		o.store, o.sql = history.URL("carillon"), history.ReaderURL("carillon")
 	}
 	if o.node == "" {
 		o.node = "dev"

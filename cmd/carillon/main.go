@@ -41,6 +41,7 @@ func main() {
 		newWaitCommand(),
 		newSearchCommand(),
 		newReportCommand(),
+		newSQLCommand(),
 		newLedgerCommand(),
 		newAuditCommand(),
 		newCancelCommand(),

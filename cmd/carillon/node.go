@@ -49,6 +49,7 @@ type nodeConfig struct {
 	web      webapi.Config // how the API is served
 	data     string        // directory
 	store    string        // "sqlite", which is a file in data, or the address of a shared one
+	sql      string        // address of a shared store for people's SQL; empty is none
 	node     string
 	lanes    int
 	keepRuns time.Duration

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strings"
 
@@ -74,6 +76,7 @@ func newServerCommand() *cobra.Command {
 	f.StringVar(&o.masterKey, "master-key", "", "the `file` of the key that seals secrets (default: from "+masterKeyVariable+"; without one, they cannot be set)")
 	f.StringVar(&o.data, "data", "data", "the `directory` for history in a file")
 	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which shows the password to fewer)")
+	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE of the same, with a user who may only read, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: there is no SQL)")
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
 	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -93,7 +96,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if o.web.MasterKey, err = keyFrom(o.masterKey, masterKeyVariable); err != nil {
 		return err
 	}
-	o.store = storeFlag(o.store)
+	o.store, o.sql = storeFlag(o.store), cmp.Or(o.sql, os.Getenv(sqlVariable))
 	if o.roles, err = parseRoles(o.roleList, o.store); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ const (
 	// storeVariable is the environment's --store: an address holds a password, which
 	// a command line shows to everybody on the machine.
 	storeVariable = "CARILLON_STORE"
+	// sqlVariable is the environment's --sql, for the same reason.
+	sqlVariable = "CARILLON_SQL"
 )
 
 // storeFlag completes what --store says, so that no help text shows a password.
@@ -47,7 +49,7 @@ func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Log
 	case !isShared(c.store):
 		return nil, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("%q must be %s or clickhouse://USER:PASSWORD@HOST/DATABASE", c.store, storeSQLite)}
 	}
-	store, err := clickhouse.Open(c.store, clickhouse.Config{Lock: func(ctx context.Context) (func(), error) {
+	store, err := clickhouse.Open(c.store, clickhouse.Config{SQL: c.sql, Lock: func(ctx context.Context) (func(), error) {
 		return lockRole(ctx, conn, roleSchema, c.node)
 	}})
 	if err != nil {

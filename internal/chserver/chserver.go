@@ -154,7 +154,13 @@ func (s *Server) HTTPAddr() string { return net.JoinHostPort("127.0.0.1", s.http
 
 // URL returns the address of a database on the server, with the name and password of
 // its user.
-func (s *Server) URL(database string) string {
+func (s *Server) URL(database string) string { return s.address(user, database) }
+
+// ReaderURL is URL for the user who may only read, and only the history in the database
+// "carillon".
+func (s *Server) ReaderURL(database string) string { return s.address(reader, database) }
+
+func (s *Server) address(user, database string) string {
 	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(user, s.password), Host: s.Addr(), Path: "/" + database}
 	return u.String()
 }

@@ -145,6 +145,27 @@ func (e RetryRequestVersion) Valid() bool {
 	}
 }
 
+// Defines values for SQLRequestFormat.
+const (
+	SQLRequestFormatCsv    SQLRequestFormat = "csv"
+	SQLRequestFormatJSON   SQLRequestFormat = "json"
+	SQLRequestFormatNdjson SQLRequestFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the SQLRequestFormat enum.
+func (e SQLRequestFormat) Valid() bool {
+	switch e {
+	case SQLRequestFormatCsv:
+		return true
+	case SQLRequestFormatJSON:
+		return true
+	case SQLRequestFormatNdjson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UserItemSignsIn.
 const (
 	UserItemSignsInNever    UserItemSignsIn = "never"
@@ -1049,6 +1070,40 @@ type RunRequest struct {
 	// RunID A UUIDv7 chosen by the caller. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
+
+// SQLAnswer defines model for SQLAnswer.
+type SQLAnswer struct {
+	Columns []SQLColumn     `json:"columns"`
+	Rows    [][]interface{} `json:"rows"`
+
+	// Truncated There were more than max_rows
+	Truncated bool `json:"truncated"`
+}
+
+// SQLColumn defines model for SQLColumn.
+type SQLColumn struct {
+	Name string `json:"name"`
+
+	// Type As the store calls it
+	Type string `json:"type"`
+}
+
+// SQLRequest defines model for SQLRequest.
+type SQLRequest struct {
+	Format SQLRequestFormat `json:"format,omitempty"`
+
+	// MaxRows More are left out
+	MaxRows int `json:"max_rows,omitempty"`
+
+	// Query Example: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
+	Query string `json:"query"`
+
+	// Timeout At most 60s
+	Timeout job.Duration `json:"timeout,omitempty"`
+}
+
+// SQLRequestFormat defines model for SQLRequest.Format.
+type SQLRequestFormat string
 
 // Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is
 // set; a job with none of them runs only when somebody asks.
@@ -1986,6 +2041,9 @@ type RetryRunJSONRequestBody = RetryRequest
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInRequest
+
+// QuerySQLJSONRequestBody defines body for QuerySQL for application/json ContentType.
+type QuerySQLJSONRequestBody = SQLRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenRequest
@@ -2938,6 +2996,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/sign-out (the `SignOut` operationId).
 	SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// QuerySQLWithBody The answer to a SELECT over the history
+	//
+	// For administrators, who may see all logs and parameters: the answer has what is in
+	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// The statement ends when the client closes the connection. When something goes
+	// wrong after the answer has begun, the connection is closed before its end.
+	// A store without SQL is a `conflict`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+	QuerySQLWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// QuerySQL The answer to a SELECT over the history
+	//
+	// For administrators, who may see all logs and parameters: the answer has what is in
+	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// The statement ends when the client closes the connection. When something goes
+	// wrong after the answer has begun, the connection is closed before its end.
+	// A store without SQL is a `conflict`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+	QuerySQL(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens One's own API tokens; an administrator sees those of others too
 	//
@@ -5006,6 +5090,52 @@ func (c *Client) FinishProviderSignIn(ctx context.Context, params *FinishProvide
 // Corresponds with POST /api/v1/sign-out (the `SignOut` operationId).
 func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSignOutRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// QuerySQLWithBody The answer to a SELECT over the history
+//
+// For administrators, who may see all logs and parameters: the answer has what is in
+// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// The statement ends when the client closes the connection. When something goes
+// wrong after the answer has begun, the connection is closed before its end.
+// A store without SQL is a `conflict`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+func (c *Client) QuerySQLWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQuerySQLRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// QuerySQL The answer to a SELECT over the history
+//
+// For administrators, who may see all logs and parameters: the answer has what is in
+// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// The statement ends when the client closes the connection. When something goes
+// wrong after the answer has begun, the connection is closed before its end.
+// A store without SQL is a `conflict`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+func (c *Client) QuerySQL(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQuerySQLRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10741,6 +10871,46 @@ func NewSignOutRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewQuerySQLRequest calls the generic QuerySQL builder with application/json body
+func NewQuerySQLRequest(server string, body QuerySQLJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewQuerySQLRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewQuerySQLRequestWithBody constructs an http.Request for the QuerySQL method, with any body, and a specified content type
+func NewQuerySQLRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/sql")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -12262,6 +12432,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/sign-out (the `SignOut` operationId).
 	SignOutWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*SignOutResponse, error)
+
+	// QuerySQLWithBodyWithResponse The answer to a SELECT over the history
+	//
+	// For administrators, who may see all logs and parameters: the answer has what is in
+	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// The statement ends when the client closes the connection. When something goes
+	// wrong after the answer has begun, the connection is closed before its end.
+	// A store without SQL is a `conflict`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+	QuerySQLWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*QuerySQLResponse, error)
+
+	// QuerySQLWithResponse The answer to a SELECT over the history
+	//
+	// For administrators, who may see all logs and parameters: the answer has what is in
+	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// The statement ends when the client closes the connection. When something goes
+	// wrong after the answer has begun, the connection is closed before its end.
+	// A store without SQL is a `conflict`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+	QuerySQLWithResponse(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*QuerySQLResponse, error)
 
 	// ListTokensWithResponse One's own API tokens; an administrator sees those of others too
 	//
@@ -16425,6 +16621,54 @@ func (r SignOutResponse) ContentType() string {
 	return ""
 }
 
+type QuerySQLResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SQLAnswer
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r QuerySQLResponse) GetJSON200() *SQLAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r QuerySQLResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r QuerySQLResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r QuerySQLResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r QuerySQLResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r QuerySQLResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18691,6 +18935,44 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditor
 		return nil, err
 	}
 	return ParseSignOutResponse(rsp)
+}
+
+// QuerySQLWithBodyWithResponse The answer to a SELECT over the history
+//
+// For administrators, who may see all logs and parameters: the answer has what is in
+// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// The statement ends when the client closes the connection. When something goes
+// wrong after the answer has begun, the connection is closed before its end.
+// A store without SQL is a `conflict`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+func (c *ClientWithResponses) QuerySQLWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*QuerySQLResponse, error) {
+	rsp, err := c.QuerySQLWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseQuerySQLResponse(rsp)
+}
+
+// QuerySQLWithResponse The answer to a SELECT over the history
+//
+// For administrators, who may see all logs and parameters: the answer has what is in
+// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// The statement ends when the client closes the connection. When something goes
+// wrong after the answer has begun, the connection is closed before its end.
+// A store without SQL is a `conflict`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
+func (c *ClientWithResponses) QuerySQLWithResponse(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*QuerySQLResponse, error) {
+	rsp, err := c.QuerySQL(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseQuerySQLResponse(rsp)
 }
 
 // ListTokensWithResponse One's own API tokens; an administrator sees those of others too
@@ -21859,6 +22141,42 @@ func ParseSignOutResponse(rsp *http.Response) (*SignOutResponse, error) {
 			headers.SetCookie = value
 		}
 		response.Headers204 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseQuerySQLResponse parses an HTTP response from a QuerySQLWithResponse call
+func ParseQuerySQLResponse(rsp *http.Response) (*QuerySQLResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &QuerySQLResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SQLAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
 	}
 
 	return response, nil

@@ -24,6 +24,9 @@ type Config struct {
 	// Lock is called before the schema is changed, so that one program does it. What it
 	// returns is called afterwards. Defaults to no lock.
 	Lock func(context.Context) (unlock func(), err error)
+	// SQL is the address for [Store.Ask], with a user who may only read, and within
+	// limits. Defaults to none: Ask is refused.
+	SQL string
 }
 
 // Store is a log store in ClickHouse. It is safe for concurrent use, but only one
@@ -35,6 +38,7 @@ type Store struct {
 	cfg     Config
 	keep    atomic.Pointer[job.Retention] // by which new lines get their class
 	conn    driver.Conn
+	asked   driver.Conn // for people's SQL; nil without a user for it
 
 	prepared  atomic.Bool // the schema is as this program knows it
 	preparing sync.Mutex  // guards what is below
@@ -78,6 +82,9 @@ func Open(address string, cfg Config) (*Store, error) {
 	s.SetRetention(logstore.DefaultRetention())
 	if s.conn, err = clickhouse.Open(options); err != nil {
 		return nil, fmt.Errorf("open log store %s: %w", s.name, err)
+	}
+	if err := s.openAsked(cfg.SQL); err != nil {
+		return nil, errors.Join(err, s.conn.Close())
 	}
 	return s, nil
 }
@@ -158,7 +165,11 @@ func (s *Store) SetRetention(r job.Retention) { s.keep.Store(&r) }
 
 // Close implements [logstore.Store].
 func (s *Store) Close() error {
-	if err := s.conn.Close(); err != nil {
+	err := s.conn.Close()
+	if s.asked != nil {
+		err = errors.Join(err, s.asked.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("close log store %s: %w", s.name, err)
 	}
 	return nil

@@ -645,6 +645,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sql": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The answer to a SELECT over the history
+         * @description For administrators, who may see all logs and parameters: the answer has what is in
+         *     the store, whatever group it is of. Tables and views are those of docs/reports.md.
+         *     The statement ends when the client closes the connection. When something goes
+         *     wrong after the answer has begun, the connection is closed before its end.
+         *     A store without SQL is a `conflict`.
+         */
+        post: operations["querySQL"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/retention": {
         parameters: {
             query?: never;
@@ -2513,6 +2537,36 @@ export interface components {
             author?: string;
             note?: string;
         };
+        SQLRequest: {
+            /** @example SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job */
+            query: string;
+            /**
+             * @default json
+             * @enum {string}
+             */
+            format?: "json" | "ndjson" | "csv";
+            /**
+             * @description More are left out
+             * @default 10000
+             */
+            max_rows?: number;
+            /**
+             * @description At most 60s
+             * @default 30s
+             */
+            timeout?: components["schemas"]["Duration"];
+        };
+        SQLColumn: {
+            name: string;
+            /** @description As the store calls it */
+            type: string;
+        };
+        SQLAnswer: {
+            columns: components["schemas"]["SQLColumn"][];
+            rows: unknown[][];
+            /** @description There were more than max_rows */
+            truncated: boolean;
+        };
         /** @description How long to keep what; what is missing is as the next wider rule says */
         Keep: {
             /** @description From 1h to 1825d, from the fire time on */
@@ -3469,6 +3523,9 @@ export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
 export type Hold = components['schemas']['Hold'];
+export type SqlRequest = components['schemas']['SQLRequest'];
+export type SqlColumn = components['schemas']['SQLColumn'];
+export type SqlAnswer = components['schemas']['SQLAnswer'];
 export type Keep = components['schemas']['Keep'];
 export type Retention = components['schemas']['Retention'];
 export type RetentionRequest = components['schemas']['RetentionRequest'];
@@ -4665,6 +4722,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Hold"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    querySQL: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SQLRequest"];
+            };
+        };
+        responses: {
+            /**
+             * @description The rows. As JSON: `columns` with names and types, `rows`, and `truncated` when
+             *     there were more; as NDJSON an object a row; as CSV a line of names and one a row.
+             */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SQLAnswer"];
+                    "application/x-ndjson": string;
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];

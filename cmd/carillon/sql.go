@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// tableRows is the most rows of an answer that are shown as a table.
+const tableRows = 1000
+
+func newSQLCommand() *cobra.Command {
+	var file, shape string
+	var timeout time.Duration
+	var maxRows int
+	cmd := &cobra.Command{
+		Use:   "sql [QUERY]",
+		Short: "Ask the history in SQL",
+		Long: "Ask the history a SELECT, for which the log store must be ClickHouse. It is for administrators, as the answer has whatever\n" +
+			"is in the store. docs/reports.md tells the tables and views. A query that is interrupted ends on the server too.\n" +
+			"What is shown as a table ends after 1000 rows; --format streams as many as --max-rows says.",
+		Example: "  carillon sql \"SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job ORDER BY 2 DESC\"\n" +
+			"  carillon sql -f month.sql --format csv --max-rows 1000000 > month.csv\n" +
+			"  echo 'SELECT * FROM v_runs' | carillon sql -f - --format ndjson | jq .job",
+		Args: cobra.MaximumNArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVarP(&file, "file", "f", "", "read the query from this `file`; - is standard input")
+	cmd.Flags().StringVar(&shape, "format", "", "stream the answer as csv, ndjson or json")
+	cmd.Flags().Var(durationFlag{&timeout, 30 * time.Second}, "timeout", "how long the query may take, at most 60s")
+	cmd.Flags().IntVar(&maxRows, "max-rows", 10_000, "how many `rows` to take, at most 1000000")
+	complete(cmd, "format", "csv", "ndjson", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case (file == "") == (len(args) == 0):
+			return usage(errors.New("give a query, or a file with --file"))
+		case shape != "" && !slices.Contains([]string{"csv", "ndjson", "json"}, shape):
+			return usage(errors.New("--format must be csv, ndjson or json"))
+		case r.output == asYAML:
+			return usage(errors.New("-o yaml is not for answers of any length; use --format"))
+		}
+		query, err := queryOf(cmd.InOrStdin(), file, args)
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if shape == "" && r.output == asJSON {
+			shape = "json"
+		}
+		request := client.SQLRequest{Query: query, Format: client.SQLRequestFormat(shape), MaxRows: maxRows, Timeout: job.Duration(timeout)}
+		if shape == "" {
+			request.MaxRows, request.Format = min(maxRows, tableRows), "json"
+		}
+		resp, err := api.QuerySQL(cmd.Context(), request)
+		if shape == "" || err != nil || resp.StatusCode != http.StatusOK {
+			answer, err := client.Read[client.SQLAnswer](resp, err)
+			if err != nil {
+				return err
+			}
+			return drawAnswer(cmd.OutOrStdout(), &answer)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		if _, err := io.Copy(cmd.OutOrStdout(), resp.Body); err != nil {
+			return fmt.Errorf("read the answer, of which the rest is missing: %w", err)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func queryOf(in io.Reader, file string, args []string) (string, error) {
+	var text []byte
+	var err error
+	switch file {
+	case "":
+		return args[0], nil
+	case "-":
+		text, err = io.ReadAll(in)
+	default:
+		text, err = os.ReadFile(file) //nolint:gosec // the user's own
+	}
+	if err != nil {
+		return "", usage(fmt.Errorf("read query: %w", err))
+	}
+	return string(text), nil
+}
+
+func drawAnswer(w io.Writer, a *client.SQLAnswer) error {
+	var t table
+	var names []string
+	for _, c := range a.Columns {
+		names = append(names, strings.ToUpper(c.Name))
+	}
+	t.row(names...)
+	for _, row := range a.Rows {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, cell(answerText(v), 2*noteWidth))
+		}
+		t.row(cells...)
+	}
+	if a.Truncated {
+		t.line(fmt.Sprintf("these are the first %s; --format gives more", countOf(len(a.Rows), "row")))
+	}
+	return t.write(w)
+}
+
+func answerText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return string(text)
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"carillon/internal/client"
+)
+
+func TestSQLSaysWhatItNeeds(t *testing.T) {
+	s := newTerminal(t) // with SQLite
+	s.wantError(exitConflict, "carillon: the log store has no SQL; that needs ClickHouse", "", "sql", "SELECT 1")
+	s.wantError(exitUsage, "carillon: give a query, or a file", "", "sql")
+	s.wantError(exitUsage, "carillon: --format must be", "", "sql", "SELECT 1", "--format", "xml")
+	s.wantError(exitUsage, "carillon: read query", "", "sql", "-f", "/no/such/file")
+}
+
+func TestAnAnswerIsShownAsATable(t *testing.T) {
+	var b strings.Builder
+	err := drawAnswer(&b, &client.SQLAnswer{
+		Columns: []client.SQLColumn{{Name: "job", Type: "String"}, {Name: "n", Type: "UInt64"}},
+		Rows:    [][]any{{"billing/x\x1b[31m", 12.0}, {nil, []any{"a", nil}}}, Truncated: true,
+	})
+	want := fmt.Sprintf("%-16s%s\n%-16s%s\n%-16s%s\n%s\n", "JOB", "N", "billing/x·[31m", "12", "-", `["a",null]`, "these are the first 2 rows; --format gives more")
+	if err != nil || b.String() != want {
+		t.Errorf("the table is\n%swant\n%s", b.String(), want)
+	}
+}

@@ -1,0 +1,186 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+var _ logstore.Asked = (*Store)(nil)
+
+// openAsked opens the connections for people's SQL, as the user that an address names:
+// one who may only read, within limits that the server sets (deploy/clickhouse).
+func (s *Store) openAsked(address string) error {
+	if address == "" {
+		return nil
+	}
+	options, _, err := parse(address)
+	if err != nil {
+		return fmt.Errorf("read address for SQL: %w", err)
+	}
+	if s.asked, err = clickhouse.Open(options); err != nil {
+		return fmt.Errorf("open log store for SQL: %w", err)
+	}
+	return nil
+}
+
+// Ask implements [logstore.Asked].
+func (s *Store) Ask(ctx context.Context, statement string) (logstore.Answer, error) {
+	if s.asked == nil {
+		return nil, fmt.Errorf("%w: no user of ClickHouse is known whom people may ask as; give the server --sql", job.ErrConflict)
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	statement = strings.TrimRight(strings.TrimSpace(statement), "; \t\r\n")
+	if !reads.MatchString(statement) { // the server would refuse it too, in more words
+		return nil, refuse("must be a SELECT; nothing else is taken")
+	}
+	rows, err := s.asked.Query(ctx, statement)
+	if err != nil {
+		return nil, explainAsked(err)
+	}
+	a := &answer{rows: rows}
+	for _, t := range rows.ColumnTypes() {
+		a.columns = append(a.columns, logstore.AnswerColumn{Name: t.Name(), Type: t.DatabaseTypeName()})
+		a.targets = append(a.targets, reflect.New(t.ScanType()).Interface())
+	}
+	return a, nil
+}
+
+var reads = regexp.MustCompile(`(?is)^(\s|--[^\n]*\n|/\*.*?\*/)*\(*\s*(SELECT|WITH|EXPLAIN|DESCRIBE|DESC|SHOW)\b`)
+
+// answer is the rows of a statement.
+type answer struct {
+	rows    driver.Rows
+	columns []logstore.AnswerColumn
+	targets []any // pointers, one a column
+}
+
+// Columns implements [logstore.Answer].
+func (a *answer) Columns() []logstore.AnswerColumn { return a.columns }
+
+// Next implements [logstore.Answer].
+func (a *answer) Next() ([]any, error) {
+	if !a.rows.Next() {
+		return nil, explainAsked(a.rows.Err())
+	}
+	for _, t := range a.targets { // what is NULL leaves a target as it is
+		reflect.ValueOf(t).Elem().SetZero()
+	}
+	if err := a.rows.Scan(a.targets...); err != nil {
+		return nil, fmt.Errorf("read row: %w", err)
+	}
+	row := make([]any, len(a.targets))
+	for i, t := range a.targets {
+		row[i] = plain(reflect.ValueOf(t).Elem(), a.columns[i].Type)
+	}
+	return row, nil
+}
+
+// Close implements [logstore.Answer].
+func (a *answer) Close() error { return a.rows.Close() }
+
+// plain returns a value of the driver's as [logstore.Answer] gives values.
+func plain(v reflect.Value, kind string) any {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return nil
+		}
+		if text, ok := reflect.TypeAssert[fmt.Stringer](v); ok && v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct && v.Type() != reflect.TypeFor[*time.Time]() {
+			return text.String() // large numbers
+		}
+		v = v.Elem()
+	}
+	switch x := v.Interface().(type) {
+	case time.Time:
+		if strings.Contains(kind, "Date") && !strings.Contains(kind, "DateTime") {
+			return x.Format(time.DateOnly)
+		}
+		return x.UTC().Format("2006-01-02T15:04:05.000Z")
+	case uuid.UUID:
+		return x.String()
+	case fmt.Stringer:
+		return x.String()
+	case []byte:
+		if !strings.HasPrefix(kind, "Array") {
+			return string(x)
+		}
+	case float64:
+		return finite(x)
+	case float32:
+		return finite(float64(x))
+	}
+	kindOf := v.Kind()
+	if kindOf == reflect.Slice || kindOf == reflect.Array {
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = plain(v.Index(i), kind)
+		}
+		return list
+	}
+	if kindOf == reflect.Map {
+		all := make(map[string]any, v.Len())
+		for key, value := range v.Seq2() {
+			all[fmt.Sprint(plain(key, kind))] = plain(value, kind)
+		}
+		return all
+	}
+	return v.Interface()
+}
+
+// finite returns nil for what JSON has no number for.
+func finite(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return f
+}
+
+func refuse(reason string) error { return &job.InvalidError{Field: "query", Reason: reason} }
+
+// explainAsked gives what the server says to people's SQL its kind: almost all of it is
+// about what they ask.
+func explainAsked(err error) error {
+	var exception *clickhouse.Exception
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return refuse("took longer than it may")
+	case !errors.As(err, &exception):
+		return explain(err)
+	}
+	switch exception.Code {
+	case 516, 192, 193, 210, 209:
+		return explain(err)
+	case 159, 160:
+		return refuse("took longer than it may")
+	case 497:
+		return refuse("asks for what people may not read: " + firstLine(exception.Message))
+	}
+	return refuse("is refused by ClickHouse: " + firstLine(exception.Message))
+}
+
+// firstLine cuts a message before what is only for the server's own people.
+func firstLine(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	line, _, _ = strings.Cut(line, "Stack trace")
+	const most = 500
+	if len(line) > most {
+		line = line[:most] + "..."
+	}
+	return strings.ToValidUTF8(line, "?")
+}

@@ -1,0 +1,123 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/chserver"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+)
+
+// newAsked returns a store on a server of its own, whose reader is that of
+// deploy/clickhouse, with a run and its log in it.
+func newAsked(t *testing.T) *clickhouse.Store {
+	t.Helper()
+	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: server.ReaderURL("carillon")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{end(0)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{line(1)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func ask(ctx context.Context, s *clickhouse.Store, statement string) (rows [][]any, err error) {
+	a, err := s.Ask(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	for {
+		row, err := a.Next()
+		if err != nil || row == nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+}
+
+func TestPeopleAskTheHistoryInSQL(t *testing.T) {
+	s := newAsked(t)
+	want := func(statement string, want ...[]any) {
+		t.Helper()
+		got, err := ask(t.Context(), s, statement)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", statement, err, diff)
+		}
+	}
+	want("SELECT job, toString(status), fire_time, toDate(fire_time), exit_code, duration_ms FROM runs;",
+		[]any{"billing/report", "succeeded", "2026-01-05T03:00:00.000Z", "2026-01-05", nil, int64(990)})
+	want("  -- lines\nSELECT text, run_id FROM run_logs", []any{"hello", string(end(0).RunID)})
+	want("WITH 2 AS x SELECT [x, 1], map('a', 1.5), nan, NULL, toDecimal64(1.25, 2), tuple(1, 'b')",
+		[]any{[]any{uint8(2), uint8(1)}, map[string]any{"a": 1.5}, nil, nil, "1.25", []any{uint8(1), "b"}})
+}
+
+func TestSQLReadsTheHistoryAndDoesNothingElse(t *testing.T) {
+	s := newAsked(t)
+	refuse := func(statement string) {
+		t.Helper()
+		rows, err := ask(t.Context(), s, statement)
+		if !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%s gives %v, with %v; want job.ErrInvalid", statement, rows, err)
+		}
+	}
+	for _, statement := range []string{
+		"DROP TABLE runs", "CREATE TABLE x (a Int8) ENGINE = Memory", "ALTER TABLE runs DELETE WHERE 1", "TRUNCATE TABLE run_logs",
+		"INSERT INTO runs SELECT * FROM runs", "CREATE TEMPORARY TABLE x (a Int8)", "SYSTEM STOP MERGES", "KILL QUERY WHERE 1", "SET readonly = 0",
+		"SELECT 1; DROP TABLE runs", "WITH 1 AS x INSERT INTO runs SELECT * FROM runs",
+		"SELECT * FROM url('http://127.0.0.1:1/', CSV, 'a String')", "SELECT * FROM file('/etc/passwd', CSV, 'a String')",
+		"SELECT * FROM s3('http://127.0.0.1:1/x', 'CSV', 'a String')", "SELECT * FROM remote('127.0.0.1', system.one)",
+		"SELECT * FROM executable('x', CSV, 'a String')", "SELECT * FROM mysql('h:1', 'd', 't', 'u', 'p')",
+		"SELECT * FROM system.processes", "SELECT * FROM system.users", "SELECT * FROM system.parts", "SELECT * FROM system.query_log",
+		"SELECT * FROM schema_migrations", "SELECT * FROM no_such_table", "SELECT",
+		"SELECT count() FROM runs SETTINGS max_execution_time = 61", "SELECT count() FROM runs SETTINGS max_execution_time = 0",
+		"SELECT count() FROM runs SETTINGS max_memory_usage = 0", "SELECT count() FROM runs SETTINGS max_memory_usage = 2000000000",
+		"SELECT count() FROM runs SETTINGS max_rows_to_read = 0", "SELECT count() FROM runs SETTINGS max_result_rows = 2000000",
+		"SELECT count() FROM runs SETTINGS readonly = 0", "SELECT count() FROM runs SETTINGS allow_ddl = 1",
+		"SELECT * FROM numbers(2000000)", "SELECT length(groupArray(number)) FROM numbers(1000000000)",
+	} {
+		refuse(statement)
+	}
+	if rows, err := ask(t.Context(), s, "SELECT count() FROM runs SETTINGS max_execution_time = 5"); err != nil || len(rows) != 1 {
+		t.Errorf("a lower limit gives %v, with %v", rows, err)
+	}
+}
+
+func TestAQueryEndsWithItsContext(t *testing.T) {
+	s := newAsked(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	_, err := ask(ctx, s, "SELECT max(sipHash64(number)) FROM numbers(100000000000) SETTINGS max_rows_to_read = 1999999999")
+	if err == nil || time.Since(begun) > 20*time.Second {
+		t.Errorf("after %s the error is %v", time.Since(begun), err)
+	}
+}
+
+func TestSQLNeedsAUserForIt(t *testing.T) {
+	s, err := clickhouse.Open("clickhouse://carillon:secret@127.0.0.1:1/carillon", clickhouse.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if _, err := s.Ask(t.Context(), "SELECT 1"); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "--sql") {
+		t.Errorf("the error is %v; want job.ErrConflict that tells how", err)
+	}
+}

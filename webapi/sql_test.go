@@ -1,0 +1,121 @@
+package webapi
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// askedStore answers any SQL with n rows; without rows, a statement lasts until it is
+// called off.
+type askedStore struct {
+	logstore.Store
+	n     int
+	asked chan string
+	ended chan error
+}
+
+type askedRows struct {
+	s    *askedStore
+	ctx  context.Context
+	next int
+}
+
+func (s *askedStore) Ask(ctx context.Context, statement string) (logstore.Answer, error) {
+	if statement == "SELEC" {
+		return nil, invalid("query", "is refused by ClickHouse: syntax error")
+	}
+	s.asked <- statement
+	return &askedRows{s: s, ctx: ctx}, nil
+}
+
+func (r *askedRows) Columns() []logstore.AnswerColumn {
+	return []logstore.AnswerColumn{{Name: "job", Type: "String"}, {Name: "n", Type: "UInt64"}, {Name: "list", Type: "Array(String)"}}
+}
+
+func (r *askedRows) Next() ([]any, error) {
+	if r.s.n == 0 {
+		<-r.ctx.Done()
+		r.s.ended <- context.Cause(r.ctx)
+		return nil, r.ctx.Err()
+	}
+	if r.next == r.s.n {
+		return nil, nil
+	}
+	r.next++
+	return []any{"=billing/x", uint64(r.next), []any{"a", nil}}, nil
+}
+
+func (r *askedRows) Close() error { return nil }
+
+func newAskedWorld(t *testing.T, n int) (*world, *askedStore) {
+	t.Helper()
+	s := &askedStore{n: n, asked: make(chan string, 10), ended: make(chan error, 10)}
+	return newWorld(t, func(_ *Config, w *world) { s.Store, w.store = w.store, s }), s
+}
+
+func TestAnswersToSQLComeInThreeFormats(t *testing.T) {
+	w, s := newAskedWorld(t, 3)
+	check := func(body map[string]any, kind, expected string) {
+		t.Helper()
+		body["query"] = "SELECT 1"
+		a := w.send("POST", "/api/v1/sql", body)
+		if diff := cmp.Diff(expected, a.text); diff != "" || a.status != http.StatusOK || a.header.Get("Content-Type") != kind {
+			t.Errorf("%v: %d, %s (-want +got):\n%s", body, a.status, a.header.Get("Content-Type"), diff)
+		}
+		if got := <-s.asked; got != "SELECT 1" {
+			t.Errorf("the store was asked %q", got)
+		}
+	}
+	const columns = `{"columns":[{"name":"job","type":"String"},{"name":"n","type":"UInt64"},{"name":"list","type":"Array(String)"}],"rows":[`
+	check(map[string]any{}, "application/json", columns+`["=billing/x",1,["a",null]],`+"\n"+`["=billing/x",2,["a",null]],`+"\n"+`["=billing/x",3,["a",null]]],"truncated":false}`)
+	check(map[string]any{"max_rows": 1}, "application/json", columns+`["=billing/x",1,["a",null]]],"truncated":true}`)
+	check(map[string]any{"format": "ndjson", "max_rows": 2}, "application/x-ndjson", `{"job":"=billing/x","n":1,"list":["a",null]}`+"\n"+`{"job":"=billing/x","n":2,"list":["a",null]}`+"\n")
+	check(map[string]any{"format": "csv"}, "text/csv; charset=utf-8", "job,n,list\n'=billing/x,1,\"[\"\"a\"\",null]\"\n'=billing/x,2,\"[\"\"a\"\",null]\"\n'=billing/x,3,\"[\"\"a\"\",null]\"\n")
+
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/sql", map[string]any{"query": "SELEC"}, "query", "syntax error")
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/sql", map[string]any{"query": "SELECT 1", "timeout": "61s"}, "timeout", "60s")
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/sql", map[string]any{"query": ""}, "query")
+}
+
+func TestAStoreWithoutSQLSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.problem(http.StatusConflict, "conflict", "POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, "ClickHouse")
+}
+
+func TestAStatementEndsWithItsClient(t *testing.T) {
+	w, s := newAskedWorld(t, 0)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.server.Addr().String())
+	w.check(err)
+	body := `{"query":"SELECT 1","timeout":"60s"}`
+	_, err = fmt.Fprintf(conn, "POST /api/v1/sql HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", w.server.Addr(), len(body), body)
+	w.check(err)
+	<-s.asked
+	begun := time.Now()
+	w.check(conn.Close())
+	if err := <-s.ended; err == nil {
+		t.Error("the statement was not called off")
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("the statement went on for %s", took)
+	}
+}
+
+func TestAStatementEndsWithItsTime(t *testing.T) {
+	w, s := newAskedWorld(t, 0)
+	a := w.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1", "timeout": job.Duration(200 * time.Millisecond)})
+	if a.status != http.StatusServiceUnavailable && a.status != http.StatusBadRequest {
+		t.Errorf("the answer is %d: %s", a.status, a.text)
+	}
+	if err := <-s.ended; err == nil {
+		t.Error("the statement was not called off")
+	}
+}
