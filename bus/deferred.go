@@ -77,6 +77,9 @@ type Pieces struct {
 	// pieces of a split run are about. Either has one for each piece, or none at all.
 	Instances []string          `json:"instances,omitempty"`
 	Items     []json.RawMessage `json:"items,omitempty"`
+	// Results are what pieces have returned that succeeded, for the job's children: as
+	// many as fit into [MaxResults] bytes, each at its index, and null for the others.
+	Results []json.RawMessage `json:"results,omitempty"`
 	// Split is the attempt that listed the items, 0 when there was none.
 	Split int `json:"split,omitempty"`
 	// StartWithin is how long a piece may take to begin, zero for ever; StartBy is when pieces that have been triggered must have begun.
@@ -85,6 +88,9 @@ type Pieces struct {
 	// Cancelled says why the run is being called off.
 	Cancelled string `json:"cancelled,omitempty"`
 }
+
+// MaxResults bounds [Pieces.Results], in bytes.
+const MaxResults = 48 << 10
 
 // The letters in [Pieces.States]. Upper case marks a bad end after which, by the
 // job's rule, the next attempt may repeat the piece.
@@ -110,6 +116,8 @@ func (p *Pieces) check() error {
 		return &job.InvalidError{Field: "pieces.states", Reason: "has letters that are not known to this program"}
 	case len(p.Instances) != 0 && len(p.Instances) != n:
 		return &job.InvalidError{Field: "pieces.instances", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Instances), n)}
+	case len(p.Results) > n:
+		return &job.InvalidError{Field: "pieces.results", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Results), n)}
 	case len(p.Items) != 0 && len(p.Items) != n:
 		return &job.InvalidError{Field: "pieces.items", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Items), n)}
 	}

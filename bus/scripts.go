@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
 )
@@ -20,10 +23,16 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 	if s.Source != "" {
 		digest = job.DigestOf(s.Source)
 	}
-	_, err := c.Last(ctx, "KV_"+BucketScript, subjectScript(group, digest))
+	text := []byte(s.Source)
+	m, err := c.Last(ctx, "KV_"+BucketScript, subjectScript(group, digest))
+	if err == nil && m.Header.Get("KV-Operation") != "" { // that it was removed
+		err = ErrNoMessage
+	}
 	switch {
-	case err == nil:
+	case err == nil && time.Since(m.At) < scriptFresh:
 		return nil
+	case err == nil:
+		text = m.Data // written anew, so that housekeeping leaves it alone
 	case !errors.Is(err, ErrNoMessage):
 		return err
 	case s.Source == "":
@@ -33,10 +42,90 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := kv.Put(ctx, group+"."+digest, []byte(s.Source)); err != nil {
+	if _, err := kv.Put(ctx, group+"."+digest, text); err != nil {
 		return fmt.Errorf("write script of job %s: %w", j.Job, Unavailable(err))
 	}
 	return nil
+}
+
+// A script that no version uses goes when it is ScriptKept old, and was not needed for as
+// long. One that is saved again is written anew unless it was so within scriptFresh:
+// between its check and its version it stays.
+const (
+	ScriptKept  = 24 * time.Hour
+	scriptFresh = time.Hour
+)
+
+// RemoveScripts removes the scripts that no version of a job uses and that are old
+// enough, and returns how many there were. It reads all versions of all jobs, if there
+// are such scripts at all.
+func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
+	kv, err := c.kv(ctx, BucketScript)
+	if err != nil {
+		return 0, err
+	}
+	old, err := c.oldScripts(ctx)
+	if err != nil || len(old) == 0 {
+		return 0, err
+	}
+	if err := c.keepUsed(ctx, old); err != nil {
+		return 0, err
+	}
+	for key, revision := range old {
+		// Conditional: it may have been saved again since.
+		err := kv.Purge(ctx, key, jetstream.LastRevision(revision))
+		switch {
+		case err == nil:
+			removed++
+		case !isWrongLast(err):
+			return removed, fmt.Errorf("remove script %s: %w", key, Unavailable(err))
+		}
+	}
+	return removed, nil
+}
+
+// oldScripts returns the revisions of scripts that are ScriptKept old, by their keys.
+func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
+	w, err := c.watchAll(ctx, BucketScript)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Stop() }()
+	old := map[string]uint64{}
+	for e := range w.Updates() {
+		if e == nil {
+			return old, nil
+		}
+		if e.Operation() == jetstream.KeyValuePut && time.Since(e.Created()) > ScriptKept {
+			old[e.Key()] = e.Revision()
+		}
+	}
+	return nil, fmt.Errorf("%w: list scripts", job.ErrUnavailable)
+}
+
+// keepUsed takes those out of scripts that a version of a job uses.
+func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
+	w, err := c.WatchJobs(ctx, nil, true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil {
+			return nil
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			continue
+		}
+		v, err := DecodeJobEntry(e)
+		if err != nil {
+			return err // what it uses is not known, so nothing is removed
+		}
+		if s := v.Task.ByDigest().Script; s != nil {
+			delete(scripts, v.Job.Job.Group()+"."+s.Digest)
+		}
+	}
+	return fmt.Errorf("%w: list versions", job.ErrUnavailable)
 }
 
 // Script returns the text of a script of a group. It needs no more than the

@@ -33,3 +33,38 @@ func TestAJobsScriptIsThereBeforeTheJobIs(t *testing.T) {
 		}
 	})
 }
+
+func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
+	inCluster(t, func(w *world) {
+		save := func(source string) {
+			w.t.Helper()
+			w.put(aScript(job.Script{Language: "shell", Source: source}), bus.Edit{At: time.Now()})
+		}
+		removed := func(want int) {
+			w.t.Helper()
+			if n, err := w.conn.RemoveScripts(w.t.Context()); err != nil || n != want {
+				w.t.Errorf("removed %d, %v; want %d", n, err, want)
+			}
+		}
+		save("echo first")
+		for i := range bus.JobHistory { // which pushes the first version out
+			save("echo " + string(rune('A'+i)))
+		}
+		removed(0) // it is not old
+		time.Sleep(bus.ScriptKept + time.Hour)
+		removed(1)
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo first")); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("the script that nobody uses: %v", err)
+		}
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo A")); err != nil {
+			w.t.Errorf("a script that a version uses: %v", err)
+		}
+		removed(0)
+		// One that comes back stays, however old it was, and pushes another one out.
+		save("echo first")
+		removed(1)
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo first")); err != nil {
+			w.t.Errorf("a script that was saved again: %v", err)
+		}
+	})
+}

@@ -67,7 +67,8 @@ type TriggerBody struct {
 	Route     job.Route    `json:"route,omitempty"` // empty is any
 	Labels    job.Labels   `json:"labels,omitempty"`
 	Priority  job.Priority `json:"priority,omitempty"`
-	Map       *job.Map     `json:"map,omitempty"` // how the run is cut in pieces
+	Map       *job.Map     `json:"map,omitempty"`     // how the run is cut in pieces
+	AtOnce    int          `json:"at_once,omitempty"` // how many pieces of a broadcast may be out
 	Timeout   job.Duration `json:"timeout,omitempty"`
 	WarnAfter job.Duration `json:"warn_after,omitempty"`
 	KillGrace job.Duration `json:"kill_grace,omitempty"`
@@ -80,7 +81,7 @@ type TriggerBody struct {
 // BodyOf returns what triggers of version v carry.
 func BodyOf(v *job.Version) TriggerBody {
 	b := TriggerBody{
-		Delivery: v.Delivery, Labels: v.Labels, Priority: v.Priority, Map: v.Map, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
+		Delivery: v.Delivery, Labels: v.Labels, Priority: v.Priority, Map: v.Map, AtOnce: v.AtOnce, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
 		Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
 	}
 	if v.Route != job.RouteAny {

@@ -35,6 +35,9 @@ type Job struct {
 	// instance; SucceedsIf says how many of the pieces have to succeed.
 	Map        *Map  `json:"map,omitempty"`
 	SucceedsIf Share `json:"succeeds_if,omitzero"`
+	// AtOnce is how many pieces of a broadcast may be with the executors at once; a map has
+	// its own. Zero is no limit.
+	AtOnce int `json:"at_once,omitempty"`
 	// Overlap, Retry and Children say what else happens when a run begins or ends.
 	Overlap  Overlap `json:"overlap,omitzero"`
 	Retry    Retry   `json:"retry,omitzero"`

@@ -96,6 +96,11 @@ func (j Job) validatePieces() []error {
 			errs = append(errs, invalid("map.at_once", "%d must be between 0 (no limit) and %d", m.AtOnce, MaxPieces))
 		}
 	}
+	if j.AtOnce < 0 || j.AtOnce > MaxPieces {
+		errs = append(errs, invalid("at_once", "%d must be between 0 (no limit) and %d", j.AtOnce, MaxPieces))
+	} else if j.AtOnce > 0 && j.Route != RouteBroadcast {
+		errs = append(errs, invalid("at_once", "is for jobs with route broadcast; in a map it is map.at_once"))
+	}
 	if j.SucceedsIf < 0 || j.SucceedsIf > 100 {
 		errs = append(errs, invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))
 	}

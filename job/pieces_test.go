@@ -49,3 +49,17 @@ func TestJobsWhoseRunsAreDoneInPiecesAreWatched(t *testing.T) {
 	watched(`,"map":{"pieces":2,"at_once":1}`, true)
 	watched(`,"map":{"split":true}`, true)
 }
+
+func TestAtOnceOutsideOfAMapIsForBroadcasts(t *testing.T) {
+	j := job.Job{Job: "g/a", Task: job.Task{Handler: "h"}, Route: job.RouteBroadcast, AtOnce: 3}
+	if err := j.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []job.Job{{AtOnce: 3}, {AtOnce: -1, Route: job.RouteBroadcast}, {AtOnce: job.MaxPieces + 1, Route: job.RouteBroadcast}, {AtOnce: 1, Map: &job.Map{Pieces: 2}}} {
+		bad.Job, bad.Task = j.Job, j.Task
+		problems := job.Problems(bad.Validate())
+		if len(problems) != 1 || problems[0].Field != "at_once" {
+			t.Errorf("%+v: %v", bad, problems)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +59,11 @@ func ReactionsOf(j *Job) Reactions {
 // are alive. Runs of other jobs cost it nothing once they are triggered.
 func (r *Reactions) Watched() bool {
 	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces
+}
+
+// PassesResult reports whether a child gets what its parent returned.
+func (r *Reactions) PassesResult() bool {
+	return slices.ContainsFunc(r.Children, func(c Child) bool { return c.PassResult })
 }
 
 // Fire is one instant at which a schedule says go. Both fields are Unix milliseconds.

@@ -190,8 +190,8 @@ func (j *judge) silence(last *logstore.Run) *Entry {
 			return nil
 		case status.Executed():
 			since = last.FinishedAt.UnixMilli()
-		default: // no run: it waits from the fire, or from when that was noticed
-			since = max(last.CommittedAt.UnixMilli(), last.FireTime.UnixMilli())
+		default: // no run: it waits from the fire, or from when that was noticed, or the run was given up
+			since = max(last.CommittedAt.UnixMilli(), last.FireTime.UnixMilli(), last.FinishedAt.UnixMilli())
 			if !last.Until.IsZero() {
 				since = max(since, last.Until.UnixMilli())
 			}

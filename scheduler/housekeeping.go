@@ -14,6 +14,7 @@ import (
 const (
 	floorEvery     = 30 * time.Second
 	tombstoneEvery = time.Hour
+	scriptsEvery   = 6 * time.Hour
 	// tombstoneAge is how long a deleted job's versions stay: long enough for any
 	// shard to have decided the fires before the deletion.
 	tombstoneAge = 30 * 24 * time.Hour
@@ -39,6 +40,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 		{"pass over events", floorEvery, s.skipEvents},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 		{"measure", measureEvery, s.measure},
+		{"remove unused scripts", scriptsEvery, s.removeScripts},
 	} {
 		_, err := cron.NewJob(
 			gocron.DurationJob(chore.every),
@@ -104,4 +106,16 @@ func (s *Scheduler) removeDeleted(ctx context.Context) error {
 		return nil // another node does it; if two did, it would do no harm
 	}
 	return s.conn.RemoveDeletedJobs(ctx, time.Now().Add(-tombstoneAge))
+}
+
+// removeScripts removes the texts of scripts that no version uses any more.
+func (s *Scheduler) removeScripts(ctx context.Context) error {
+	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+		return nil // as above
+	}
+	removed, err := s.conn.RemoveScripts(ctx)
+	if removed > 0 {
+		s.log.InfoContext(ctx, "unused scripts removed", "scripts", removed)
+	}
+	return err
 }

@@ -681,6 +681,9 @@ type JobItem struct {
 
 	// Revision What the ETag says
 	Revision uint64 `json:"revision"`
+
+	// Warnings Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // JobPage defines model for JobPage.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,11 +70,12 @@ func (h *handlers) handlersOf(ctx context.Context, group string) ([]HandlerItem,
 }
 
 // checkHandler checks a job that is about to be saved against what is known of its
-// handler. The error says what is wrong with its parameters; a handler that nobody
-// knows is only worth a warning, for its executor may not have been started yet.
+// handler, and of its group's executors. The error says what is wrong with its
+// parameters; a task that nobody does is only worth a warning, for its executor may not
+// have been started yet.
 func (h *handlers) checkHandler(ctx context.Context, j *job.Job) (warnings []FieldError, err error) {
 	if j.Task.Handler == "" {
-		return nil, nil
+		return h.checkKind(ctx, j)
 	}
 	err = h.checkParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
 	if !errors.Is(err, job.ErrNotFound) {
@@ -95,6 +97,43 @@ func (h *handlers) checkHandler(ctx context.Context, j *job.Job) (warnings []Fie
 	}
 	return []FieldError{{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs will fail until one has it; known: %s",
 		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}}, nil
+}
+
+// warningsOf returns what is to be said of a stored job: that nobody does such tasks, or
+// that its parameters do not suit its handler by now. What cannot be told is left out.
+func (h *handlers) warningsOf(ctx context.Context, j *job.Job) []FieldError {
+	warnings, err := h.checkHandler(ctx, j)
+	for _, p := range job.Problems(err) {
+		warnings = append(warnings, FieldError{Field: p.Field, Reason: p.Reason})
+	}
+	return warnings
+}
+
+// checkKind warns of a task of a kind that none of the group's live instances does. Of a
+// group without one there is nothing to say: runs wait.
+func (h *handlers) checkKind(ctx context.Context, j *job.Job) ([]FieldError, error) {
+	instances, err := h.conn.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]bool{}
+	alive := false
+	for _, i := range instances {
+		if i.Group != j.Job.Group() || !i.Alive() {
+			continue
+		}
+		if alive = true; i.Can(&j.Task) {
+			return nil, nil
+		}
+		for _, k := range i.Kinds {
+			kinds[k] = true
+		}
+	}
+	if !alive {
+		return nil, nil
+	}
+	return []FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs will fail until one does; done there: %s",
+		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}, nil
 }
 
 // checkParams checks parameters against the schema that a handler was announced with.

@@ -124,3 +124,24 @@ func TestAServerWithoutAKeySaysHowToGetOne(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
+	w := newWorld(t)
+	task := func(name, kind string) map[string]any {
+		return map[string]any{"job": "billing/" + name, "task": map[string]any{kind: []string{"ls"}}}
+	}
+	quiet, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/early", task("early", "command"))
+	w.heartbeat("billing", "i1", bus.InstanceOnline) // which does shell tasks
+	loud, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", task("x", "command"))
+	if len(quiet.Warnings) != 0 || len(loud.Warnings) != 1 || loud.Warnings[0].Field != "task" {
+		t.Errorf("warnings: %+v without an executor, %+v with one", quiet.Warnings, loud.Warnings)
+	}
+	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/early", nil)
+	if len(item.Warnings) != 1 || item.Warnings[0].Reason != "no live executor of group billing does command tasks, and runs will fail until one does; done there: shell" {
+		t.Errorf("the job is shown with %+v", item.Warnings)
+	}
+	w.put("billing/fine", "@daily")
+	if item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/fine", nil); len(item.Warnings) != 0 {
+		t.Errorf("a shell job is shown with %+v", item.Warnings)
+	}
+}

@@ -48,6 +48,9 @@ func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
 	}
 	b, err := h.conn.BacklogOf(ctx, g.ExecutorGroup)
 	g.Waiting = b.Waiting
+	if g.Limit > 0 { // what the dispatcher has in hand
+		g.Waiting += max(b.Delivered-g.Limit, 0)
+	}
 	return err
 }
 

@@ -117,8 +117,8 @@ func (h *hostile) try(op *openapi3.Operation, method, template string, params op
 		}
 		switch p.Value.In {
 		case openapi3.ParameterInPath:
-			if h.r.IntN(3) > 0 {
-				text = h.pick(h.known[p.Value.Name])
+			if known := h.known[p.Value.Name]; len(known) > 0 && h.r.IntN(3) > 0 {
+				text = h.pick(known)
 			}
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(text))
 		case openapi3.ParameterInQuery:

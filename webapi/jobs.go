@@ -95,6 +95,7 @@ func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobRes
 	if err != nil {
 		return nil, err
 	}
+	item.Warnings = h.warningsOf(ctx, &entry.Job)
 	return GetJob200JSONResponse{Body: item, Headers: GetJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 

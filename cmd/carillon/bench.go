@@ -33,20 +33,23 @@ type benchOptions struct {
 type benchResult struct {
 	Name      string  `json:"name"`
 	Jobs      int     `json:"jobs,omitempty"`
-	Count     int     `json:"count,omitempty"`       // of what rate counts
-	Rate      float64 `json:"rate,omitempty"`        // per second
-	RawRate   float64 `json:"raw_rate,omitempty"`    // of the bus alone, or of ClickHouse's driver, in the same run
-	RawMicros float64 `json:"raw_cpu_us,omitempty"`  // CPU for each of those
-	Ratio     float64 `json:"ratio,omitempty"`       // rate / raw_rate
-	P50       float64 `json:"p50_ms,omitempty"`      // lateness: fire time to commit
-	P99       float64 `json:"p99_ms,omitempty"`      //
-	Max       float64 `json:"max_ms,omitempty"`      //
-	Seconds   float64 `json:"seconds,omitempty"`     //
-	Lost      int     `json:"lost"`                  // fires without a trigger
-	Doubled   int     `json:"doubled"`               // triggers beyond the first of a run
-	RSS       float64 `json:"rss_mb,omitempty"`      // of this process: node, bus and bench together
-	HeapMB    float64 `json:"heap_mb,omitempty"`     // live heap of the node alone, where it can be told
-	CPUMicros float64 `json:"cpu_us_each,omitempty"` // of this process, for each counted thing
+	Count     int     `json:"count,omitempty"`      // of what rate counts
+	Rate      float64 `json:"rate,omitempty"`       // per second
+	RawRate   float64 `json:"raw_rate,omitempty"`   // of the bus alone, or of ClickHouse's driver, in the same run
+	RawMicros float64 `json:"raw_cpu_us,omitempty"` // CPU for each of those
+	Ratio     float64 `json:"ratio,omitempty"`      // rate / raw_rate
+	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit
+	P99       float64 `json:"p99_ms,omitempty"`     //
+	Max       float64 `json:"max_ms,omitempty"`     //
+	Seconds   float64 `json:"seconds,omitempty"`    //
+	Lost      int     `json:"lost"`                 // fires without a trigger
+	Doubled   int     `json:"doubled"`              // triggers beyond the first of a run
+	Disorder  int     `json:"disorder,omitempty"`   // runs that began before, or beside, an earlier one of their job
+	BeforeP50 float64 `json:"before_p50_ms,omitempty"`
+	BeforeP99 float64 `json:"before_p99_ms,omitempty"` // lateness before what is measured began
+	RSS       float64 `json:"rss_mb,omitempty"`        // of this process: node, bus and bench together
+	HeapMB    float64 `json:"heap_mb,omitempty"`       // live heap of the node alone, where it can be told
+	CPUMicros float64 `json:"cpu_us_each,omitempty"`   // of this process, for each counted thing
 	Shards    int     `json:"shards,omitempty"`
 	Runs      float64 `json:"runs_rate,omitempty"`     // ends of runs stored per second, where rate counts lines
 	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
@@ -64,6 +67,8 @@ var benches = []bench{
 	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
 	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
+	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
+	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second}, benchIsolation},
 	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
 
@@ -126,7 +131,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

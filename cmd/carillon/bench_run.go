@@ -37,7 +37,11 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	raw, rawCPU, err := w.rawRuns(ctx, min(o.jobs, 100_000))
+	count := o.jobs
+	if w.route == job.RouteBroadcast {
+		count *= o.instances // of pieces, each of which is an attempt
+	}
+	raw, rawCPU, err := w.rawRuns(ctx, min(count, 100_000))
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +83,8 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	_, used := meter.stop()
-	r := &benchResult{Jobs: o.jobs, Count: o.jobs, RawRate: raw, RawMicros: rawCPU, Seconds: time.Since(at).Seconds()}
-	r.CPUMicros = each(used, o.jobs)
+	r := &benchResult{Jobs: o.jobs, Count: count, RawRate: raw, RawMicros: rawCPU, Seconds: time.Since(at).Seconds()}
+	r.CPUMicros = each(used, count)
 	r.Rate = float64(r.Count) / r.Seconds
 	if err := node.close(); err != nil {
 		return nil, err
@@ -96,12 +100,18 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
 	stop()
+	return r, drain(ended)
+}
+
+// drain waits until all have ended for which there is room in the channel, and returns
+// the first error.
+func drain(ended <-chan error) (err error) {
 	for range cap(ended) {
-		if err := <-ended; err != nil {
-			return nil, err
+		if e := <-ended; err == nil {
+			err = e
 		}
 	}
-	return r, nil
+	return err
 }
 
 // stored waits until so many runs are stored as succeeded. Counting rows takes time
@@ -131,20 +141,35 @@ func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, in
 		return err
 	}
 	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
-	for i := range instances {
-		name := "bench-" + strconv.Itoa(i)
-		conn, err := w.connect(name)
-		if err != nil {
-			return err
-		}
-		e, err := executor.New(conn, executor.Config{Group: "bench", Instance: name, Slots: max(benchSlots/instances, benchLeast)})
-		if err != nil {
-			return err
-		}
-		executor.Register(e, "noop", func(context.Context, *executor.Run, struct{}) (any, error) { return nil, nil })
-		go func() { ended <- e.Run(ctx); conn.NC.Close() }()
+	executors, err := w.startExecutors(ctx, "bench", instances, max(benchSlots/instances, benchLeast),
+		func(context.Context, *executor.Run) (any, error) { return nil, nil })
+	if err != nil {
+		return err
+	}
+	for range instances {
+		go func() { ended <- <-executors }()
 	}
 	return nil
+}
+
+// startExecutors starts the executors of a group, each on a connection of its own. The
+// channel has room for one value of each, which it sends when it has ended.
+func (w *benchWorld) startExecutors(ctx context.Context, group string, instances, slots int, noop executor.HandlerFunc) (<-chan error, error) {
+	ended := make(chan error, instances)
+	for i := range instances {
+		name := group + "-" + strconv.Itoa(i)
+		conn, err := w.connect(name)
+		if err != nil {
+			return nil, err
+		}
+		e, err := executor.New(conn, executor.Config{Group: group, Instance: name, Slots: slots, Grace: -1})
+		if err != nil {
+			return nil, err
+		}
+		e.Handle("noop", noop)
+		go func() { ended <- e.Run(ctx); conn.NC.Close() }()
+	}
+	return ended, nil
 }
 
 // rawRuns measures what of a run is the bus alone, with n messages: published in

@@ -25,6 +25,7 @@ type benchWorld struct {
 	server *embedded.Server
 	conn   *bus.Conn
 	route  job.Route // of the jobs that seed saves; empty is any
+	change func(*job.Job)
 }
 
 // newBenchWorld starts a server. shards is how many the cluster has; 0 is the default.
@@ -86,7 +87,11 @@ func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule f
 		j := job.Job{
 			Job: benchJob(i), Schedule: schedule(i), Task: job.Task{Handler: "noop"}, Route: w.route,
 			Misfire: job.Misfire{Policy: job.FireAll, Grace: job.Duration(time.Hour)},
-		}.WithDefaults()
+		}
+		if w.change != nil {
+			w.change(&j)
+		}
+		j = j.WithDefaults()
 		data, err := json.Marshal(job.Version{Job: j, Version: 1, EffectiveFrom: from})
 		if err != nil {
 			return err

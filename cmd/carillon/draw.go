@@ -70,6 +70,9 @@ func drawJob(t *table, item client.JobItem) {
 	}
 	drawReactions(t, &d.Job)
 	t.row("task", d.Task.Kind()+": "+cell(taskText(d.Task), 200))
+	for _, w := range item.Warnings {
+		t.row("warning", cell(w.Field+": "+w.Reason, 300))
+	}
 	if len(item.NextFires) > 0 {
 		t.line("")
 		t.row("NEXT FIRES", "")

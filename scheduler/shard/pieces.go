@@ -29,6 +29,7 @@ func newPieces(of body) (*pieces, error) {
 	if err := json.Unmarshal([]byte(of.text), p.rule); err != nil {
 		return nil, fmt.Errorf("decode trigger body: %w", err)
 	}
+	p.atOnce = p.rule.AtOnce
 	if p.rule.Map != nil {
 		p.atOnce = p.rule.Map.AtOnce
 	}
@@ -89,6 +90,40 @@ func (p *pieces) end(index int, s job.Status, again bool) bool {
 		p.states[index] -= 'a' - 'A'
 	}
 	return true
+}
+
+// keep keeps the result of a piece, if there is room for it.
+func (p *pieces) keep(index int, result json.RawMessage) {
+	size := len("[]") + len("null,")*p.total() + len(result)
+	for _, other := range p.Results {
+		size += len(other)
+	}
+	if len(result) == 0 || size > bus.MaxResults {
+		return
+	}
+	for len(p.Results) <= index {
+		p.Results = append(p.Results, json.RawMessage("null"))
+	}
+	p.Results[index] = result
+}
+
+// results returns a list of what the pieces have returned, nil when that is nothing.
+func (p *pieces) results() json.RawMessage {
+	if len(p.Results) == 0 {
+		return nil
+	}
+	list := []byte{'['}
+	for i := range p.total() {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		if i < len(p.Results) {
+			list = append(list, p.Results[i]...)
+		} else {
+			list = append(list, "null"...)
+		}
+	}
+	return append(list, ']')
 }
 
 // again returns how many pieces the next attempt is to repeat; 0 when the run has

@@ -251,3 +251,53 @@ func TestASuccessorEndsWhatAnOwnerThatDiedWasCallingOff(t *testing.T) {
 	b.want(b.step(4*time.Second, bus.MaxBatch),
 		"12:00:01 g/a@1 cancelled schedule: wrong day; 0 of 3 pieces succeeded, 3 cancelled")
 }
+
+func TestChildrenGetWhatThePiecesHaveReturned(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) {
+		inPieces(job.Map{Pieces: 4})(v)
+		v.SucceedsIf = 50
+		v.Children = []job.Child{{Job: nameIn(3, false), PassResult: true}}
+	})
+	pieces := b.publish(time.Second).pieces
+	for i, p := range pieces {
+		e := bus.EventOf(p, bus.EventFinished, noon.Add(2*time.Second))
+		e.Status, e.Result = job.StatusSucceeded, []byte(fmt.Sprintf(`{"n":%d}`, i))
+		switch i {
+		case 1:
+			e.Status, e.Result = job.StatusFailed, []byte(`"not this"`)
+		case 2: // too long for the list
+			e.Result = []byte(`"` + strings.Repeat("x", bus.MaxResults) + `"`)
+		}
+		b.m.Event(e, uint64(i+1), noon.Add(2*time.Second).UnixMilli())
+	}
+	s := b.publish(3 * time.Second)
+	for _, d := range s.deferred {
+		if d.Kind == bus.DeferredChild {
+			if got, want := string(d.Parent.Params), `[{"n":0},null,null,{"n":3}]`; got != want {
+				t.Errorf("the child gets %s, want %s", got, want)
+			}
+			return
+		}
+	}
+	t.Errorf("the child is not told: %+v", s.deferred)
+}
+
+func TestABroadcastHasNoMorePiecesOutThanItMay(t *testing.T) {
+	b := newBench(t)
+	b.m.PutInstances("g", instancesOf("a", "b", "c", "d", "e"))
+	b.put(0, 1, func(v *job.Version) {
+		once := noon.Add(time.Second)
+		v.Schedule.Once, v.Route, v.AtOnce = &once, job.RouteBroadcast, 2
+		v.Task = job.Task{Shell: "x"}
+	})
+	seq := uint64(0)
+	out := b.publish(time.Second).pieces
+	for after, want := 2*time.Second, []int{2, 2, 1}; len(want) > 0; after, want = after+time.Second, want[1:] {
+		if len(out) != want[0] {
+			t.Fatalf("after %s %d pieces are out, want %d", after, len(out), want[0])
+		}
+		b.ends(&seq, after, job.StatusSucceeded, out...)
+		out = b.publish(after).pieces
+	}
+}

@@ -108,6 +108,9 @@ func (w *world) pieces(j *job.Job) {
 	case 0:
 		j.Route = job.RouteBroadcast
 		if w.chance(30) {
+			j.AtOnce = 1 + w.rng.IntN(3)
+		}
+		if w.chance(30) {
 			j.Labels = job.Labels{"half": "x"}
 		}
 	case 1:
@@ -177,6 +180,9 @@ func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
 		p.trigger(w, t)
 		if t.Map != nil && t.Map.AtOnce > 0 {
 			atOnce[p] = t.Map.AtOnce
+		}
+		if t.AtOnce > 0 {
+			atOnce[p] = t.AtOnce
 		}
 	}
 	for p, most := range atOnce {

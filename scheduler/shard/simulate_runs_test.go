@@ -299,7 +299,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 		j.Overlap, j.Retry, j.Children, j.Join = was.Overlap, was.Retry, was.Children, was.Join
 		j.PauseAfter, j.StartWithin, j.TotalTimeout = was.PauseAfter, was.StartWithin, was.TotalTimeout
 		j.Priority = was.Priority
-		j.Route, j.Map, j.SucceedsIf = was.Route, was.Map, was.SucceedsIf
+		j.Route, j.Map, j.SucceedsIf, j.AtOnce = was.Route, was.Map, was.SucceedsIf, was.AtOnce
 		return
 	}
 	if was != nil {

@@ -70,6 +70,7 @@ func (m *Machine) takePieces(a *alive) {
 		m.bug("run %s: %v", a.run.id, err)
 	}
 	p.Pieces = *a.given
+	p.Results = nil // those that have succeeded were another run's
 	p.states, p.rule, p.States, a.given = []byte(a.given.States), nil, "", nil
 	a.pieces, a.total = p, p.total()
 }

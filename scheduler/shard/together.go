@@ -25,6 +25,9 @@ func (m *Machine) endPiece(b *builder, a *alive, e *end) {
 	rule := m.jobs[a.id].newest()
 	again := !rule.Deleted && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
+		if e.status == job.StatusSucceeded && rule.PassesResult() {
+			p.keep(e.piece.Index, e.result)
+		}
 		b.owe(a)
 		m.goOn(b, a)
 	}
@@ -51,7 +54,8 @@ func (m *Machine) goOn(b *builder, a *alive) {
 		}
 	}
 	s, reason := p.outcome(rule.SucceedsIf)
-	m.endHere(b, a, s, reason)
+	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+	m.ended(b, a, s, p.results(), b.now.UnixMilli())
 }
 
 // repeat lets a run wait for an attempt that repeats the pieces which may be.

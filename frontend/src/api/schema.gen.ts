@@ -2199,6 +2199,11 @@ export interface components {
             priority?: "high" | "normal" | "low";
             map?: components["schemas"]["Map"];
             /**
+             * @description How many pieces of a broadcast are with the executors at once; 0 is no limit, and map has its own
+             * @default 0
+             */
+            at_once?: number;
+            /**
              * @description How many pieces of a run have to succeed for it to; only with route broadcast, or map
              * @default all
              * @example 80%
@@ -2250,6 +2255,8 @@ export interface components {
             next_fires: components["schemas"]["Fire"][];
             /** @description Newest fire first; null while the log store does not answer */
             last_runs: components["schemas"]["Run"][] | null;
+            /** @description Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks */
+            warnings?: components["schemas"]["FieldError"][];
         };
         JobPage: {
             items: components["schemas"]["JobItem"][];
