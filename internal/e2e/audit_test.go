@@ -54,9 +54,12 @@ func (a *audit) check(t *testing.T) {
 	found := map[fire]int{}
 	for i := range a.runs {
 		r := &a.runs[i]
-		found[fire{r.Job, r.FireTime.UnixMilli()}]++
+		if _, ok := a.owed[r.Job]; ok {
+			found[fire{r.Job, r.FireTime.UnixMilli()}]++
+		}
 		a.checkRun(wrong, r)
 	}
+	a.checkChildren(wrong)
 	for name, fires := range a.owed {
 		for _, at := range fires {
 			f := fire{name, at.UnixMilli()}
@@ -79,22 +82,60 @@ func (a *audit) check(t *testing.T) {
 func (a *audit) checkRun(wrong differences, r *client.Run) {
 	tell := fmt.Sprintf("%s of %s, delivery %d on %s, journal %v", r.RunID, r.Job, r.Delivery, r.Instance, a.journal[r.RunID])
 	happened := a.journal[r.RunID]
-	once := isOnce(a.number(r.Job))
+	k := kindOf(0) // of a child
+	if r.Cause != job.CauseParent {
+		k = kindOf(a.number(r.Job))
+	}
 	switch {
 	case !r.Status.Final():
-		wrong.add("runs that are not final", "%s: %s", tell, r.Status)
-	case once && r.Status == job.StatusLost:
-	case r.Status != job.StatusSucceeded:
-		wrong.add("runs that did not succeed", "%s: %s, %s%s", tell, r.Status, r.Message, r.Reason)
-	case len(happened) == 0:
-		wrong.add("runs that succeeded without having happened", "%s", tell)
+		wrong.add("runs that are not final", "%s %s: %s", k.name, tell, r.Status)
+	case !k.mayEnd(r.Status):
+		wrong.add("runs that ended as they should not", "%s %s: attempt %d, %s, %s%s", k.name, tell, r.Attempt, r.Status, r.Message, r.Reason)
+	case r.Status == job.StatusSucceeded && len(happened) < max(1, k.attempts, k.pieces):
+		wrong.add("runs that succeeded without having happened", "%s %s", k.name, tell)
+	case r.Status == job.StatusSkipped && len(happened) > 0:
+		wrong.add("runs that happened though they were skipped", "%s %s", k.name, tell)
 	}
-	if once && len(happened) > 1 {
+	if k.name == "at_most_once" && len(happened) > 1 {
 		wrong.add("runs done more often than the at most once that was asked", "%s", tell)
 	}
-	if r.Attempt != 1 || r.Count != 1 {
-		wrong.add("rows that stand for something else", "%s: attempt %d, count %d", tell, r.Attempt, r.Count)
+	if r.Count != 1 || r.Attempt > 1 && k.attempts == 0 || r.Status == job.StatusSucceeded && r.Attempt < k.attempts {
+		wrong.add("rows that stand for something else", "%s %s: attempt %d, count %d", k.name, tell, r.Attempt, r.Count)
 	}
+}
+
+// checkChildren wants one child's run for each run of a parent that happened.
+func (a *audit) checkChildren(wrong differences) {
+	for _, r := range childless(a.runs) {
+		wrong.add("runs of parents without a child's", "%s of %s, %s", r.RunID, r.Job, r.Status)
+	}
+	children := map[job.RunID]int{}
+	for i := range a.runs {
+		if r := &a.runs[i]; r.Cause == job.CauseParent {
+			if children[r.Parent]++; children[r.Parent] > 1 {
+				wrong.add("runs of parents with several children", "%s", r.Parent)
+			}
+		}
+	}
+}
+
+// childless returns the runs of parents that no run of a child has followed.
+func childless(runs []client.Run) (lacking []client.Run) {
+	followed := map[job.RunID]bool{}
+	for i := range runs {
+		followed[runs[i].Parent] = true
+	}
+	for i := range runs {
+		var number int
+		r := &runs[i]
+		if _, err := fmt.Sscanf(r.Job.Short(), "job-%d", &number); err != nil || r.Cause == job.CauseParent || !kindOf(number).parent {
+			continue
+		}
+		if r.Status.Executed() && !followed[r.RunID] {
+			lacking = append(lacking, *r)
+		}
+	}
+	return lacking
 }
 
 // checkLogs reads the logs of some runs that printed a line, and wants it for each time
@@ -108,7 +149,7 @@ func (a *audit) checkLogs(t *testing.T, api *client.API, sample int) {
 	defer cancel()
 	for i := range a.runs {
 		r := &a.runs[i]
-		if !isPrinting(a.number(r.Job)) || sample == 0 {
+		if r.Cause == job.CauseParent || kindOf(a.number(r.Job)).name != "printing" || sample == 0 {
 			continue
 		}
 		sample--
@@ -170,7 +211,9 @@ func (a *audit) figures(t *testing.T, faults []fault) {
 	var worst time.Duration
 	for i := range a.runs {
 		r := &a.runs[i]
-		worst = max(worst, r.CommittedAt.Sub(r.FireTime))
+		if r.Attempt == 1 { // a further one is committed when it is due
+			worst = max(worst, r.CommittedAt.Sub(r.FireTime))
+		}
 		if r.Delivery > 1 {
 			again++
 		}
@@ -223,7 +266,7 @@ func (a *audit) lateness(t *testing.T, faults []fault) {
 func (a *audit) latest(from, to time.Time) time.Duration {
 	var worst time.Duration
 	for i := range a.runs {
-		if r := &a.runs[i]; r.FireTime.After(from) && r.FireTime.Before(to) {
+		if r := &a.runs[i]; r.Attempt == 1 && r.FireTime.After(from) && r.FireTime.Before(to) {
 			worst = max(worst, r.CommittedAt.Sub(r.FireTime))
 		}
 	}

@@ -51,6 +51,7 @@ func surviveChaos(t *testing.T, replicas int) {
 	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute)}
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
+	begun := time.Now()
 	l := newLoad("chaos", 200, time.Now().UTC().Truncate(rate).Add(saving+d))
 	l.save(t, c.api)
 	x.edit = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }
@@ -73,6 +74,7 @@ func surviveChaos(t *testing.T, replicas int) {
 	a.runs = drained(t, c, a.owed)
 	t.Logf("all ended %s after the last fault", time.Since(healed).Round(100*time.Millisecond))
 	a.journal = readJournal(t, c.journal)
+	a.checkLedger(t, c, begun)
 	a.check(t)
 	a.checkLogs(t, c.api, 50)
 	a.figures(t, x.faults)
@@ -82,8 +84,8 @@ func surviveChaos(t *testing.T, replicas int) {
 	}
 }
 
-// drained waits until there are as many final runs as fires, or nothing more
-// happens, and returns them all.
+// drained waits until all runs are final, and there are as many as fires and children are owed, or
+// nothing more happens, and returns them all.
 func drained(t *testing.T, c *cluster, owed map[job.Name][]time.Time) []client.Run {
 	t.Helper()
 	want := 0
@@ -111,8 +113,17 @@ func drained(t *testing.T, c *cluster, owed map[job.Name][]time.Time) []client.R
 		if runs, err = ask(0); err != nil {
 			return err
 		}
-		if len(runs) < want {
-			return fmt.Errorf("%d runs of %d", len(runs), want)
+		fired := 0
+		for i := range runs {
+			if _, ok := owed[runs[i].Job]; ok {
+				fired++
+			}
+		}
+		if fired < want {
+			return fmt.Errorf("%d runs of %d", fired, want)
+		}
+		if lacking := childless(runs); len(lacking) > 0 {
+			return fmt.Errorf("%d runs without a child, such as %+v", len(lacking), lacking[0])
 		}
 		return nil
 	}

@@ -33,6 +33,7 @@ type cluster struct {
 	nc        *nats.Conn
 	js        jetstream.JetStream
 	api       *client.API
+	token     string // with which api signs in
 	journal   string // the file in which runs say that they were
 }
 
@@ -162,7 +163,8 @@ func (c *cluster) signIn() {
 	if err != nil || len(file.Contexts) != 1 {
 		c.t.Fatalf("read contexts: %v: %s", err, data)
 	}
-	c.api.Authorize(file.Contexts[0].Token)
+	c.token = file.Contexts[0].Token
+	c.api.Authorize(c.token)
 }
 
 // awaitReady waits until the API says that all it needs is there.

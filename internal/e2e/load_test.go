@@ -18,8 +18,7 @@ import (
 )
 
 // load is jobs that fire every second, from when they are saved until an instant,
-// inclusive. What their runs do is write into the journal. Each tenth job also prints a
-// line, takes a while, may be done at most once, or is edited now and then.
+// inclusive. What their runs do is write into the journal, and more by their kind.
 type load struct {
 	group string
 	jobs  int
@@ -33,11 +32,6 @@ func newLoad(group string, jobs int, until time.Time) *load {
 
 // rate is how often each job fires.
 const rate = time.Second
-
-// isPrinting, isSlow and isOnce tell the kinds of job by their number.
-func isPrinting(i int) bool { return i%10 == 1 }
-func isSlow(i int) bool     { return i%10 == 2 }
-func isOnce(i int) bool     { return i%10 == 3 }
 
 // Last digits of jobs: of those that are edited while they fire, and of those that
 // are saved while there are faults.
@@ -64,16 +58,10 @@ func (l *load) document(i int) job.Job {
 		Schedule: job.Schedule{FixedRate: job.Duration(rate), Until: &l.until},
 		// Nothing may be missed, however long the faults keep all from firing.
 		Misfire: job.Misfire{Policy: job.FireAll, MaxCount: job.MaxMaxCount, MaxAge: job.Duration(24 * time.Hour)},
-		Task:    job.Task{Shell: `echo "$CARILLON_RUN_ID $CARILLON_DELIVERY" >> "$JOURNAL"`},
+		Task:    job.Task{Shell: write},
 	}
-	switch {
-	case isPrinting(i):
-		j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"`
-	case isSlow(i):
-		j.Task.Shell += `; sleep 1.5`
-	case isOnce(i):
-		j.Delivery = job.AtMostOnce
-		j.Task.Shell += `; sleep 0.3`
+	if k := kindOf(i); k.make != nil {
+		k.make(&j)
 	}
 	return j
 }
@@ -95,6 +83,11 @@ func (l *load) save(t *testing.T, api *client.API) {
 
 // add saves job number i. It may be called again when it is not known what became of it.
 func (l *load) add(ctx context.Context, api *client.API, i int) error {
+	if k := kindOf(i); k.parent { // before the parent, so that no run of that goes without
+		if _, err := l.put(ctx, api, child(l.name(i))); err != nil {
+			return err
+		}
+	}
 	saved, err := l.put(ctx, api, l.document(i))
 	if err != nil {
 		return err
@@ -122,8 +115,8 @@ func (l *load) put(ctx context.Context, api *client.API, j job.Job) (client.PutJ
 	return client.Read[client.PutJobResult](api.PutJobWithBody(ctx, l.group, j.Job.Short(), &client.PutJobParams{}, "application/json", bytes.NewReader(body)))
 }
 
-// edit saves a young job, or another version of one of the jobs that are edited, with
-// the schedule that it had.
+// edit saves a young job, or another version of one of the jobs that are edited, which
+// fires at other instants.
 func (l *load) edit(ctx context.Context, api *client.API, r *rand.Rand) error {
 	if r.IntN(2) == 0 {
 		if some, err := l.saveYoung(ctx, api); some {
@@ -132,15 +125,20 @@ func (l *load) edit(ctx context.Context, api *client.API, r *rand.Rand) error {
 	}
 	j := l.document(r.IntN(l.jobs/10)*10 + edited)
 	j.Description = fmt.Sprintf("edited at %s", time.Now())
+	anchor := time.UnixMilli(r.Int64N(rate.Milliseconds())).UTC()
+	j.Schedule.Anchor = &anchor
 	_, err := l.put(ctx, api, j)
 	return err
 }
 
-// fires returns what the jobs owe: by job, the instants at which it had to fire. They
-// follow from the schedule alone.
+// fires returns what the jobs owe that are not edited: by job, the instants at which it
+// had to fire. They follow from the schedule alone.
 func (l *load) fires() map[job.Name][]time.Time {
 	owed := map[job.Name][]time.Time{}
 	for i := range l.jobs {
+		if i%10 == edited {
+			continue
+		}
 		for at := l.since[i].Truncate(rate).Add(rate); !at.After(l.until); at = at.Add(rate) {
 			owed[l.name(i)] = append(owed[l.name(i)], at)
 		}

@@ -1,0 +1,67 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/ledger"
+)
+
+// judged is what "carillon audit" says, as a user would run it, of all fires in [from,
+// to) of the load's group.
+func (c *cluster) judged(t *testing.T, group string, from, to time.Time) client.AuditedPage {
+	t.Helper()
+	cmd := exec.Command(program(t, "carillon"), "audit", "--server", c.api.Address(), "--token", c.token, "--group", group,
+		"--from", from.UTC().Format(time.RFC3339Nano), "--to", to.UTC().Format(time.RFC3339Nano), "-o", "json")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	var page client.AuditedPage
+	if bad := json.Unmarshal(out.Bytes(), &page); bad != nil {
+		t.Fatalf("carillon audit: %v: %s%s", err, out.String(), said.String())
+	}
+	for i, f := range page.Discrepancies {
+		if i == most {
+			break
+		}
+		t.Errorf("the ledger has a discrepancy: %s version %d at %s, run %s: %s", f.Job, f.Version, f.FireTime.Format(time.RFC3339Nano), f.RunID, f.Reason)
+	}
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	}
+	if want := min(page.Total.Discrepancies, 1); code != want {
+		t.Errorf("carillon audit finds %d discrepancies and ends with code %d: %s", page.Total.Discrepancies, code, said.String())
+	}
+	return page
+}
+
+// checkLedger has the ledger judge the load, and wants it to have judged all fires that
+// the jobs owe by their schedules alone.
+func (a *audit) checkLedger(t *testing.T, c *cluster, from time.Time) {
+	t.Helper()
+	page := c.judged(t, a.group, from, a.until.Add(time.Second))
+	if n := page.Total.Pending + page.Total.Undecided + page.Total.Unjudged; n > 0 || page.Total.Discrepancies > 0 {
+		t.Errorf("the ledger is not clean: %+v", page.Total)
+	}
+	fires := map[job.Name]ledger.Tally{}
+	for _, d := range page.Days {
+		sum := fires[d.Job]
+		sum.Merge(d.Tally)
+		fires[d.Job] = sum
+	}
+	for name, owed := range a.owed {
+		if got := fires[name].Fires; got != len(owed) {
+			t.Errorf("the ledger has %d fires of %s, which owes %d", got, name, len(owed))
+		}
+	}
+	t.Logf("carillon audit: %+v", page.Total)
+}
