@@ -125,6 +125,9 @@ func (o *ownership) look(ctx context.Context) {
 		return
 	}
 	o.lane.post(ctx, func() {
+		if !o.ready.Load() {
+			return // the shard was lost meanwhile, maybe with a batch under way
+		}
 		for _, m := range found {
 			if err := o.putDeferred(m); err != nil {
 				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
