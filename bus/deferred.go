@@ -34,6 +34,10 @@ const (
 	DeferredChild DeferredKind = "child"
 	// DeferredFailures is how many runs in a row have ended badly.
 	DeferredFailures DeferredKind = "failures"
+	// DeferredBackfill is the list of the fires of a backfill, DeferredBackfilled how far
+	// it has come.
+	DeferredBackfill   DeferredKind = "backfill"
+	DeferredBackfilled DeferredKind = "backfilled"
 	// DeferredPause is a job that is to be paused, because of those.
 	DeferredPause DeferredKind = "pause"
 	// DeferredAsked is which runs a batch has made on command, so that a request which
@@ -58,6 +62,8 @@ type Deferred struct {
 	// Pieces is how far a run has come that is done in them. A queued one has it when it
 	// does again what has failed of another.
 	Pieces *Pieces `json:"pieces,omitempty"`
+	// Backfill is fires of the past that are to be run, or how far that has come.
+	Backfill *Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended.
 	Parent *ParentEnd `json:"parent,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
@@ -177,6 +183,12 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			if err := d.Pieces.check(); err != nil {
 				return nil, err
 			}
+		}
+	case DeferredBackfill, DeferredBackfilled:
+		if d.Backfill == nil {
+			missing = "backfill"
+		} else if err := d.Backfill.check(d.Kind == DeferredBackfill); err != nil {
+			return nil, err
 		}
 	case DeferredChild:
 		if d.Parent == nil {

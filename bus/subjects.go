@@ -119,8 +119,16 @@ const EveryInstance = "all"
 // deferred item for a shard which its owner has not written itself.
 const VerbNudge = "nudge"
 
+// The verbs of requests about backfills, see [BackfillRequest], [BackfillsRequest] and
+// [BackfillCancel]. The first and the last are answered with a [Backfill].
+const (
+	VerbBackfill       = "backfill"
+	VerbBackfills      = "backfills"
+	VerbCancelBackfill = "cancel-backfill"
+)
+
 // SubjectCommand returns where the owner of a shard takes requests: verb is
-// "trigger", "cancel" or [VerbNudge].
+// "trigger", "cancel", one about backfills, or [VerbNudge].
 func SubjectCommand(shard int, verb string) string {
 	return "sched." + strconv.Itoa(shard) + "." + verb
 }

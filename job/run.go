@@ -46,6 +46,13 @@ func RetryRunID(of RunID, key string) RunID {
 	return uuidv7(of.Time().UnixMilli(), sum[:10])
 }
 
+// BackfillRunID returns the id of the run with which a backfill repeats the fire at
+// fireTime. It is a pure function, as [FireRunID] is.
+func BackfillRunID(name Name, fireTime int64, backfill string) RunID {
+	sum := sha256.Sum256([]byte(string(name) + "\x00" + strconv.FormatInt(fireTime, 10) + "\x00" + string(CauseBackfill) + "\x00" + backfill))
+	return uuidv7(fireTime, sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

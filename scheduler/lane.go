@@ -216,6 +216,7 @@ func (l *lane) remove(o *ownership) {
 		}
 		clear(waiting)
 	}
+	o.leaveBackfills()
 }
 
 // post lets the lane's goroutine call f, later. It returns false when it will not,

@@ -38,16 +38,18 @@ type ownership struct {
 	machine    *shard.Machine
 	waiting    map[job.RunID]waiter // askers for runs that are not committed yet
 	cancelling map[job.RunID]waiter // askers for the end of runs that wait
-	following  bool                 // needEvents is closed
-	deleting   bool                 // deferred items are being deleted
-	kills      []shard.Kill         // not handed over yet
-	out        bool                 // errands are being run
+	filling    map[shard.BackfillID]waiter
+	following  bool         // needEvents is closed
+	deleting   bool         // deferred items are being deleted
+	kills      []shard.Kill // not handed over yet
+	out        bool         // errands are being run
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
 		needEvents: make(chan struct{}), released: make(chan []uint64, 1), errands: make(chan errands, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
+		filling: map[shard.BackfillID]waiter{},
 	}
 }
 

@@ -97,8 +97,14 @@ func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg, cancels *errg
 		}) {
 			o.refuse(m, fmt.Errorf("%w: shard %d is cancelling %d runs already", job.ErrUnavailable, o.shard, maxCancels))
 		}
+	case bus.SubjectCommand(o.shard, bus.VerbBackfill):
+		o.serveBackfill(ctx, m)
+	case bus.SubjectCommand(o.shard, bus.VerbBackfills):
+		o.listBackfills(ctx, m)
+	case bus.SubjectCommand(o.shard, bus.VerbCancelBackfill):
+		o.cancelBackfill(ctx, m)
 	default:
-		o.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger or cancel", m.Subject)})
+		o.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 
@@ -141,4 +147,5 @@ func (o *ownership) answer(b *shard.Batch) {
 		o.cancelling[c.RunID].reply(o.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)
 		delete(o.cancelling, c.RunID)
 	}
+	o.answerBackfills(b)
 }

@@ -239,6 +239,50 @@ type AuditPage struct {
 // AuditedPage defines model for AuditedPage.
 type AuditedPage = ledger.Page
 
+// Backfill defines model for Backfill.
+type Backfill = bus.Backfill
+
+// BackfillList defines model for BackfillList.
+type BackfillList struct {
+	Items []Backfill `json:"items"`
+}
+
+// BackfillRequest defines model for BackfillRequest.
+type BackfillRequest struct {
+	// Again Also fires that an earlier backfill has run with success
+	Again bool `json:"again,omitempty"`
+
+	// AtOnce How many of its runs may be alive; 1 by default
+	AtOnce int `json:"at_once,omitempty"`
+
+	// DryRun Only say which fires would run
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// From Fire time, inclusive
+	From time.Time `json:"from"`
+
+	// ID The backfill's name; chosen by the server when absent
+	ID   string `json:"id,omitempty"`
+	Note string `json:"note,omitempty"`
+
+	// Only Which fires: missed is the default; all are also those from before the job was there
+	Only ledger.Only `json:"only,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To time.Time `json:"to,omitempty"`
+}
+
+// BackfillResult defines model for BackfillResult.
+type BackfillResult struct {
+	Backfill *bus.Backfill `json:"backfill,omitempty"`
+
+	// Fires Oldest first
+	Fires []LedgerEntry `json:"fires"`
+
+	// LeftOut How many fires an earlier backfill has run, or has yet to
+	LeftOut int `json:"left_out"`
+}
+
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
@@ -1636,6 +1680,18 @@ type PutJobParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// BackfillJobParams defines parameters for BackfillJob.
+type BackfillJobParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// CancelBackfillParams defines parameters for CancelBackfill.
+type CancelBackfillParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // GetJobLedgerParams defines parameters for GetJobLedger.
 type GetJobLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2015,6 +2071,12 @@ type ReadInvitationJSONRequestBody = InvitationSecret
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job
 
+// BackfillJobJSONRequestBody defines body for BackfillJob for application/json ContentType.
+type BackfillJobJSONRequestBody = BackfillRequest
+
+// CancelBackfillJSONRequestBody defines body for CancelBackfill for application/json ContentType.
+type CancelBackfillJSONRequestBody = Note
+
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = Note
 
@@ -2200,6 +2262,15 @@ type ServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(c *fiber.Ctx, group GroupName, name JobName, params PutJobParams) error
+	// ListBackfills A job's backfills that are not over, and those that ended within a day
+	// (GET /api/v1/jobs/{group}/{name}/backfills)
+	ListBackfills(c *fiber.Ctx, group GroupName, name JobName) error
+	// BackfillJob Run fires of the past, behind those that are due now
+	// (POST /api/v1/jobs/{group}/{name}/backfills)
+	BackfillJob(c *fiber.Ctx, group GroupName, name JobName, params BackfillJobParams) error
+	// CancelBackfill Let no further run of a backfill begin
+	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
+	CancelBackfill(c *fiber.Ctx, group GroupName, name JobName, backfill string, params CancelBackfillParams) error
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
@@ -4736,6 +4807,169 @@ func (siw *ServerInterfaceWrapper) PutJob(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListBackfills operation middleware
+func (siw *ServerInterfaceWrapper) ListBackfills(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListBackfills(c, group, name)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// BackfillJob operation middleware
+func (siw *ServerInterfaceWrapper) BackfillJob(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BackfillJobParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.BackfillJob(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CancelBackfill operation middleware
+func (siw *ServerInterfaceWrapper) CancelBackfill(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// ------------- Path parameter "backfill" -------------
+	var backfill string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "backfill", c.Params("backfill"), &backfill, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter backfill: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CancelBackfillParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CancelBackfill(c, group, name, backfill, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetJobLedger operation middleware
 func (siw *ServerInterfaceWrapper) GetJobLedger(c *fiber.Ctx) error {
 
@@ -6985,6 +7219,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/ledger", wrapper.GetJobLedger)
 
+	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/backfills", wrapper.ListBackfills)
+
+	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/backfills", wrapper.BackfillJob)
+
+	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/backfills/:backfill/cancel", wrapper.CancelBackfill)
+
 	router.Get(options.BaseURL+"/api/v1/ledger", wrapper.AuditLedger)
 
 	router.Post(options.BaseURL+"/api/v1/preview", wrapper.PreviewSchedule)
@@ -8660,6 +8900,101 @@ func (response PutJobdefaultApplicationProblemPlusJSONResponse) VisitPutJobRespo
 	return ctx.JSON(&response.Body)
 }
 
+type ListBackfillsRequestObject struct {
+	Group GroupName `json:"group"`
+	Name  JobName   `json:"name"`
+}
+
+type ListBackfillsResponseObject interface {
+	VisitListBackfillsResponse(ctx *fiber.Ctx) error
+}
+
+type ListBackfills200JSONResponse BackfillList
+
+func (response ListBackfills200JSONResponse) VisitListBackfillsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListBackfillsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBackfillsdefaultApplicationProblemPlusJSONResponse) VisitListBackfillsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type BackfillJobRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params BackfillJobParams
+	Body   *BackfillJobJSONRequestBody
+}
+
+type BackfillJobResponseObject interface {
+	VisitBackfillJobResponse(ctx *fiber.Ctx) error
+}
+
+type BackfillJob200JSONResponse BackfillResult
+
+func (response BackfillJob200JSONResponse) VisitBackfillJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type BackfillJobdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response BackfillJobdefaultApplicationProblemPlusJSONResponse) VisitBackfillJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CancelBackfillRequestObject struct {
+	Group    GroupName `json:"group"`
+	Name     JobName   `json:"name"`
+	Backfill string    `json:"backfill"`
+	Params   CancelBackfillParams
+	Body     *CancelBackfillJSONRequestBody
+}
+
+type CancelBackfillResponseObject interface {
+	VisitCancelBackfillResponse(ctx *fiber.Ctx) error
+}
+
+type CancelBackfill200JSONResponse Backfill
+
+func (response CancelBackfill200JSONResponse) VisitCancelBackfillResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CancelBackfilldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CancelBackfilldefaultApplicationProblemPlusJSONResponse) VisitCancelBackfillResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetJobLedgerRequestObject struct {
 	Group  GroupName `json:"group"`
 	Name   JobName   `json:"name"`
@@ -10276,6 +10611,15 @@ type StrictServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(ctx context.Context, request PutJobRequestObject) (PutJobResponseObject, error)
+	// ListBackfills A job's backfills that are not over, and those that ended within a day
+	// (GET /api/v1/jobs/{group}/{name}/backfills)
+	ListBackfills(ctx context.Context, request ListBackfillsRequestObject) (ListBackfillsResponseObject, error)
+	// BackfillJob Run fires of the past, behind those that are due now
+	// (POST /api/v1/jobs/{group}/{name}/backfills)
+	BackfillJob(ctx context.Context, request BackfillJobRequestObject) (BackfillJobResponseObject, error)
+	// CancelBackfill Let no further run of a backfill begin
+	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
+	CancelBackfill(ctx context.Context, request CancelBackfillRequestObject) (CancelBackfillResponseObject, error)
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
@@ -12011,6 +12355,124 @@ func (sh *strictHandler) PutJob(ctx *fiber.Ctx, group GroupName, name JobName, p
 		return err
 	} else if validResponse, ok := response.(PutJobResponseObject); ok {
 		if err := validResponse.VisitPutJobResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBackfills operation middleware
+func (sh *strictHandler) ListBackfills(ctx *fiber.Ctx, group GroupName, name JobName) error {
+	var request ListBackfillsRequestObject
+
+	request.Group = group
+	request.Name = name
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBackfills(ctx.UserContext(), request.(ListBackfillsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBackfills")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBackfillsResponseObject); ok {
+		if err := validResponse.VisitListBackfillsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BackfillJob operation middleware
+func (sh *strictHandler) BackfillJob(ctx *fiber.Ctx, group GroupName, name JobName, params BackfillJobParams) error {
+	var request BackfillJobRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	var body BackfillJobJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.BackfillJob(ctx.UserContext(), request.(BackfillJobRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BackfillJob")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BackfillJobResponseObject); ok {
+		if err := validResponse.VisitBackfillJobResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelBackfill operation middleware
+func (sh *strictHandler) CancelBackfill(ctx *fiber.Ctx, group GroupName, name JobName, backfill string, params CancelBackfillParams) error {
+	var request CancelBackfillRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Backfill = backfill
+	request.Params = params
+
+	var body CancelBackfillJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelBackfill(ctx.UserContext(), request.(CancelBackfillRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelBackfill")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelBackfillResponseObject); ok {
+		if err := validResponse.VisitCancelBackfillResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

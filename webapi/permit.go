@@ -77,6 +77,10 @@ var permits = map[string]permit{
 	"previewSchedule": {role: auth.Viewer, where: somewhere},
 	"readCrontab":     {role: auth.Viewer, where: somewhere}, // it reads what it is sent, and nothing else
 
+	"backfillJob":    {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
+	"listBackfills":  {role: auth.Viewer, where: ofPath},
+	"cancelBackfill": {role: auth.Operator, where: ofPath, change: "backfill {backfill} of job {group}/{name}"},
+
 	"getJobLedger": {role: auth.Viewer, where: ofPath},
 	"auditLedger":  {role: auth.Viewer, where: somewhere},
 

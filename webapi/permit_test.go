@@ -56,7 +56,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 	g.history(run)
 	path := strings.NewReplacer("{group}", "billing", "{name}", "x", "{run_id}", string(run.RunID), "{calendar}", "holidays",
 		"{incident}", g.incident("billing"), "{alert}", "a", "{channel}", "c", "{silence}", "s",
-		"{user}", "ann", "{session}", "s", "{token}", "t", "{secret}", "s")
+		"{user}", "ann", "{session}", "s", "{token}", "t", "{secret}", "s", "{backfill}", "b")
 	bearers := make([]header, len(personas))
 	for i, p := range personas {
 		name := fmt.Sprintf("user%d", i)

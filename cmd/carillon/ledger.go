@@ -22,9 +22,9 @@ type rangeFlags struct {
 
 // add adds the flags, of which since has the given default.
 func (f *rangeFlags) add(flags *pflag.FlagSet, since string) {
-	flags.StringVar(&f.since, "since", since, "only fires of the last `duration`, such as 90m or 7d")
-	flags.StringVar(&f.from, "from", "", "only fires at or after this `instant`, in RFC 3339, instead of --since")
-	flags.StringVar(&f.to, "to", "", "only fires before this `instant`, in RFC 3339 (default now)")
+	flags.StringVar(&f.since, "since", since, "fires of the last `duration`, such as 90m or 7d")
+	flags.StringVar(&f.from, "from", "", "fires at or after this `instant`, in RFC 3339, instead of --since")
+	flags.StringVar(&f.to, "to", "", "fires before this `instant`, in RFC 3339 (default now)")
 }
 
 // read returns the range. --since counts back from its end.

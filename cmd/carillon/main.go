@@ -42,6 +42,7 @@ func main() {
 		newSearchCommand(),
 		newReportCommand(),
 		newSQLCommand(),
+		newBackfillCommand(),
 		newLedgerCommand(),
 		newAuditCommand(),
 		newCancelCommand(),

@@ -239,6 +239,50 @@ type AuditPage struct {
 // AuditedPage defines model for AuditedPage.
 type AuditedPage = ledger.Page
 
+// Backfill defines model for Backfill.
+type Backfill = bus.Backfill
+
+// BackfillList defines model for BackfillList.
+type BackfillList struct {
+	Items []Backfill `json:"items"`
+}
+
+// BackfillRequest defines model for BackfillRequest.
+type BackfillRequest struct {
+	// Again Also fires that an earlier backfill has run with success
+	Again bool `json:"again,omitempty"`
+
+	// AtOnce How many of its runs may be alive; 1 by default
+	AtOnce int `json:"at_once,omitempty"`
+
+	// DryRun Only say which fires would run
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// From Fire time, inclusive
+	From time.Time `json:"from"`
+
+	// ID The backfill's name; chosen by the server when absent
+	ID   string `json:"id,omitempty"`
+	Note string `json:"note,omitempty"`
+
+	// Only Which fires: missed is the default; all are also those from before the job was there
+	Only ledger.Only `json:"only,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	To time.Time `json:"to,omitempty"`
+}
+
+// BackfillResult defines model for BackfillResult.
+type BackfillResult struct {
+	Backfill *bus.Backfill `json:"backfill,omitempty"`
+
+	// Fires Oldest first
+	Fires []LedgerEntry `json:"fires"`
+
+	// LeftOut How many fires an earlier backfill has run, or has yet to
+	LeftOut int `json:"left_out"`
+}
+
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
@@ -1636,6 +1680,18 @@ type PutJobParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// BackfillJobParams defines parameters for BackfillJob.
+type BackfillJobParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// CancelBackfillParams defines parameters for CancelBackfill.
+type CancelBackfillParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // GetJobLedgerParams defines parameters for GetJobLedger.
 type GetJobLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2014,6 +2070,12 @@ type ReadInvitationJSONRequestBody = InvitationSecret
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job
+
+// BackfillJobJSONRequestBody defines body for BackfillJob for application/json ContentType.
+type BackfillJobJSONRequestBody = BackfillRequest
+
+// CancelBackfillJSONRequestBody defines body for CancelBackfill for application/json ContentType.
+type CancelBackfillJSONRequestBody = Note
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = Note
@@ -2638,6 +2700,55 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
 	PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBackfills A job's backfills that are not over, and those that ended within a day
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
+	ListBackfills(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BackfillJobWithBody Run fires of the past, behind those that are due now
+	//
+	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+	// newest version. They are begun in order, `at_once` of them alive at a time, and
+	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+	// answer is the list, and nothing runs.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+	BackfillJobWithBody(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BackfillJob Run fires of the past, behind those that are due now
+	//
+	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+	// newest version. They are begun in order, `at_once` of them alive at a time, and
+	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+	// answer is the list, and nothing runs.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+	BackfillJob(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBackfillWithBody Let no further run of a backfill begin
+	//
+	// Runs that have begun go on. One that has begun all its runs answers 409.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+	CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBackfill Let no further run of a backfill begin
+	//
+	// Runs that have begun go on. One that has begun all its runs answers 409.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+	CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	//
@@ -4292,6 +4403,105 @@ func (c *Client) PutJobWithBody(ctx context.Context, group GroupName, name JobNa
 // Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
 func (c *Client) PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutJobRequest(c.Server, group, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBackfills A job's backfills that are not over, and those that ended within a day
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
+func (c *Client) ListBackfills(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBackfillsRequest(c.Server, group, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BackfillJobWithBody Run fires of the past, behind those that are due now
+//
+// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+// newest version. They are begun in order, `at_once` of them alive at a time, and
+// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+// answer is the list, and nothing runs.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+func (c *Client) BackfillJobWithBody(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBackfillJobRequestWithBody(c.Server, group, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BackfillJob Run fires of the past, behind those that are due now
+//
+// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+// newest version. They are begun in order, `at_once` of them alive at a time, and
+// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+// answer is the list, and nothing runs.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+func (c *Client) BackfillJob(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBackfillJobRequest(c.Server, group, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBackfillWithBody Let no further run of a backfill begin
+//
+// Runs that have begun go on. One that has begun all its runs answers 409.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+func (c *Client) CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBackfillRequestWithBody(c.Server, group, name, backfill, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBackfill Let no further run of a backfill begin
+//
+// Runs that have begun go on. One that has begun all its runs answers 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+func (c *Client) CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBackfillRequest(c.Server, group, name, backfill, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8313,6 +8523,192 @@ func NewPutJobRequestWithBody(server string, group GroupName, name JobName, para
 	return req, nil
 }
 
+// NewListBackfillsRequest constructs an http.Request for the ListBackfills method
+func NewListBackfillsRequest(server string, group GroupName, name JobName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewBackfillJobRequest calls the generic BackfillJob builder with application/json body
+func NewBackfillJobRequest(server string, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewBackfillJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
+}
+
+// NewBackfillJobRequestWithBody constructs an http.Request for the BackfillJob method, with any body, and a specified content type
+func NewBackfillJobRequestWithBody(server string, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCancelBackfillRequest calls the generic CancelBackfill builder with application/json body
+func NewCancelBackfillRequest(server string, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCancelBackfillRequestWithBody(server, group, name, backfill, params, "application/json", bodyReader)
+}
+
+// NewCancelBackfillRequestWithBody constructs an http.Request for the CancelBackfill method, with any body, and a specified content type
+func NewCancelBackfillRequestWithBody(server string, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "backfill", backfill, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills/%s/cancel", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetJobLedgerRequest constructs an http.Request for the GetJobLedger method
 func NewGetJobLedgerRequest(server string, group GroupName, name JobName, params *GetJobLedgerParams) (*http.Request, error) {
 	var err error
@@ -12027,6 +12423,57 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
 	PutJobWithResponse(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PutJobResponse, error)
 
+	// ListBackfillsWithResponse A job's backfills that are not over, and those that ended within a day
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
+	ListBackfillsWithResponse(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*ListBackfillsResponse, error)
+
+	// BackfillJobWithBodyWithResponse Run fires of the past, behind those that are due now
+	//
+	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+	// newest version. They are begun in order, `at_once` of them alive at a time, and
+	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+	// answer is the list, and nothing runs.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+	BackfillJobWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BackfillJobResponse, error)
+
+	// BackfillJobWithResponse Run fires of the past, behind those that are due now
+	//
+	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+	// newest version. They are begun in order, `at_once` of them alive at a time, and
+	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+	// answer is the list, and nothing runs.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+	BackfillJobWithResponse(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*BackfillJobResponse, error)
+
+	// CancelBackfillWithBodyWithResponse Let no further run of a backfill begin
+	//
+	// Runs that have begun go on. One that has begun all its runs answers 409.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+	CancelBackfillWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelBackfillResponse, error)
+
+	// CancelBackfillWithResponse Let no further run of a backfill begin
+	//
+	// Runs that have begun go on. One that has begun all its runs answers 409.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+	CancelBackfillWithResponse(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelBackfillResponse, error)
+
 	// GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
 	//
 	// The fires are computed anew from the versions that the job had, and compared with
@@ -14956,6 +15403,150 @@ func (r PutJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListBackfillsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BackfillList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBackfillsResponse) GetJSON200() *BackfillList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListBackfillsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBackfillsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBackfillsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBackfillsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBackfillsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type BackfillJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BackfillResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BackfillJobResponse) GetJSON200() *BackfillResult {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BackfillJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BackfillJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BackfillJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BackfillJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BackfillJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelBackfillResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Backfill
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelBackfillResponse) GetJSON200() *Backfill {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CancelBackfillResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelBackfillResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelBackfillResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelBackfillResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelBackfillResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18267,6 +18858,87 @@ func (c *ClientWithResponses) PutJobWithResponse(ctx context.Context, group Grou
 	return ParsePutJobResponse(rsp)
 }
 
+// ListBackfillsWithResponse A job's backfills that are not over, and those that ended within a day
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
+func (c *ClientWithResponses) ListBackfillsWithResponse(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*ListBackfillsResponse, error) {
+	rsp, err := c.ListBackfills(ctx, group, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBackfillsResponse(rsp)
+}
+
+// BackfillJobWithBodyWithResponse Run fires of the past, behind those that are due now
+//
+// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+// newest version. They are begun in order, `at_once` of them alive at a time, and
+// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+// answer is the list, and nothing runs.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+func (c *ClientWithResponses) BackfillJobWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BackfillJobResponse, error) {
+	rsp, err := c.BackfillJobWithBody(ctx, group, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBackfillJobResponse(rsp)
+}
+
+// BackfillJobWithResponse Run fires of the past, behind those that are due now
+//
+// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+// newest version. They are begun in order, `at_once` of them alive at a time, and
+// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+// answer is the list, and nothing runs.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
+func (c *ClientWithResponses) BackfillJobWithResponse(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*BackfillJobResponse, error) {
+	rsp, err := c.BackfillJob(ctx, group, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBackfillJobResponse(rsp)
+}
+
+// CancelBackfillWithBodyWithResponse Let no further run of a backfill begin
+//
+// Runs that have begun go on. One that has begun all its runs answers 409.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+func (c *ClientWithResponses) CancelBackfillWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CancelBackfillResponse, error) {
+	rsp, err := c.CancelBackfillWithBody(ctx, group, name, backfill, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelBackfillResponse(rsp)
+}
+
+// CancelBackfillWithResponse Let no further run of a backfill begin
+//
+// Runs that have begun go on. One that has begun all its runs answers 409.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
+func (c *ClientWithResponses) CancelBackfillWithResponse(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelBackfillResponse, error) {
+	rsp, err := c.CancelBackfill(ctx, group, name, backfill, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelBackfillResponse(rsp)
+}
+
 // GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
 //
 // The fires are computed anew from the versions that the job had, and compared with
@@ -20908,6 +21580,105 @@ func ParsePutJobResponse(rsp *http.Response) (*PutJobResponse, error) {
 			headers.ETag = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListBackfillsResponse parses an HTTP response from a ListBackfillsWithResponse call
+func ParseListBackfillsResponse(rsp *http.Response) (*ListBackfillsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBackfillsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BackfillList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseBackfillJobResponse parses an HTTP response from a BackfillJobWithResponse call
+func ParseBackfillJobResponse(rsp *http.Response) (*BackfillJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BackfillJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BackfillResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelBackfillResponse parses an HTTP response from a CancelBackfillWithResponse call
+func ParseCancelBackfillResponse(rsp *http.Response) (*CancelBackfillResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelBackfillResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Backfill
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -49,6 +49,18 @@ func (r *runsOf) empty() bool {
 	return len(r.alive)+len(r.queue)+r.failures+len(r.arrivals) == 0
 }
 
+// busy returns how many runs count for the job's rule for overlap. Those of a backfill
+// have a limit of their own: they must not hold up what is due, nor be skipped for it.
+func (r *runsOf) busy() int {
+	n := 0
+	for _, a := range r.alive {
+		if a.cause != job.CauseBackfill {
+			n++
+		}
+	}
+	return n
+}
+
 // runsOf returns the book of a job, and begins one if there is none.
 func (m *Machine) runsOf(id uint32) *runsOf {
 	r := m.books[id]

@@ -30,6 +30,8 @@ type Batch struct {
 	// askers wait for the commit.
 	Asked     []Asked
 	Cancelled []Cancelled
+	// Backfills are those that were asked for, or whose end was.
+	Backfills []BackfillID
 	// Kills are runs that are to end, once the batch is stored.
 	Kills []Kill
 	// Nudges are shards whose owners have something to look for on the stream.
@@ -54,22 +56,23 @@ type flight struct {
 
 // builder collects a batch.
 type builder struct {
-	m        *Machine
-	now      time.Time
-	room     int
-	reserved int // messages that have been promised room
-	messages []*nats.Msg
-	items    []flightItem
-	asked    []Asked
-	ended    []Cancelled
-	owed     []*alive // runs in pieces that have come further
-	kills    []Kill
-	nudges   map[int]bool
-	due      []int64
-	triggers int
-	misfires map[job.MisfirePolicy]int
-	record   recorder
-	subjects map[target]string // of triggers
+	m         *Machine
+	now       time.Time
+	room      int
+	reserved  int // messages that have been promised room
+	messages  []*nats.Msg
+	items     []flightItem
+	asked     []Asked
+	ended     []Cancelled
+	owed      []*alive // runs in pieces that have come further
+	kills     []Kill
+	nudges    map[int]bool
+	due       []int64
+	triggers  int
+	misfires  map[job.MisfirePolicy]int
+	record    recorder
+	subjects  map[target]string // of triggers
+	backfills []BackfillID
 }
 
 // target tells the subjects of triggers apart.
@@ -89,7 +92,7 @@ func (b *builder) fits(n int) bool {
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0 && len(b.kills) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0 && len(b.kills)+len(b.backfills) == 0
 }
 
 // run is one run to be triggered.
@@ -213,7 +216,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	m.flight = &flight{stored: m.done, released: released, items: b.items, asked: b.asked}
 	m.release = nil
 	return &Batch{
-		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Kills: b.kills,
+		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Backfills: b.backfills, Kills: b.kills,
 		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
 	}
 }

@@ -60,6 +60,8 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.wake(id)
 	case bus.DeferredPause:
 		m.pauses = append(m.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
+	case bus.DeferredBackfill, bus.DeferredBackfilled:
+		m.restoreBackfill(id, d, seq)
 	case bus.DeferredChild, bus.DeferredAsked: // above
 	}
 	return nil

@@ -59,6 +59,15 @@
 //	   ▲                       └────── ended badly ──┐
 //	   └── next attempt, once all have ended ────────┘ if the rule allows, and it could be enough
 //
+// # Backfills
+//
+// Fires of the past that somebody wants to run are two deferred items: the list of
+// them, written once, and how many have begun. A step begins runs of them last, when
+// nothing due is left to decide, and as many as may be alive at once. Such a run is
+// watched, so that its end lets the next one begin, and counts for nothing else.
+//
+// # Instances
+//
 // Which instances are online is told by [Machine.PutInstances] and looked at once, when
 // the run begins; its item says what came of it.
 package shard

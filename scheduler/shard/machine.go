@@ -81,6 +81,10 @@ type Machine struct {
 
 	building *builder // the batch that Step is building
 
+	backfills  map[uint32][]*backfill // by id of the job, oldest first
+	fills      []uint32               // ids of jobs whose backfills may go on
+	askedFills []askedBackfill
+
 	commands []Command
 	asked    map[job.RunID]bool // not committed yet
 	recent   recentRuns
@@ -132,6 +136,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		books:     map[uint32]*runsOf{},
 		runs:      map[job.RunID]*alive{},
 		left:      map[uint64]bool{},
+		backfills: map[uint32][]*backfill{},
 		asked:     map[job.RunID]bool{},
 		instances: map[string][]*bus.Instance{},
 		governed:  map[string]bool{},
@@ -223,6 +228,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.ring.Cancel(id)
 	m.dropDelay(id)
 	m.forgetRuns(id)
+	m.forgetBackfills(id)
 	delete(m.byName, name)
 	m.jobs[id] = entry{}
 	m.free = append(m.free, id)
@@ -298,7 +304,7 @@ func (m *Machine) arm(id uint32) {
 // there is one. It may be in the past.
 func (m *Machine) NextAt() (int64, bool) {
 	if len(m.commands)+len(m.late)+len(m.unsettled)+len(m.release) > 0 || m.sweepTo != 0 ||
-		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending) > 0 {
+		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending)+len(m.fills)+len(m.askedFills) > 0 {
 		return m.done, true
 	}
 	idle := m.stored + IdleAfter

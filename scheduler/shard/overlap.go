@@ -34,7 +34,7 @@ func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
 		m.takePieces(a)
 	}
 	books := m.runsOf(id)
-	busy, o := len(books.alive), rules.Overlap
+	busy, o := books.busy(), rules.Overlap
 	switch {
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
 		m.enqueue(b, a)
@@ -132,6 +132,7 @@ func (m *Machine) replace(b *builder, id uint32) bool {
 	reason := fmt.Sprintf("run %s replaces it", books.queue[0].run.id)
 	for _, a := range slices.Clone(books.alive) {
 		switch {
+		case a.cause == job.CauseBackfill: // it is in nobody's way
 		case a.stage == retrying:
 			if !b.fits(m.follows(id)) {
 				return false

@@ -173,7 +173,11 @@ func (m *Machine) endHere(b *builder, a *alive, s job.Status, reason string) {
 func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
 	m.drop(a)
 	m.tellChildren(b, a, s, result, at)
-	m.countFailures(b, a, s)
+	if a.cause == job.CauseBackfill {
+		m.fillLater(a.id)
+	} else {
+		m.countFailures(b, a, s)
+	}
 	m.endDelay(b, a.id, a.run.id, at)
 	m.wake(a.id)
 }

@@ -65,6 +65,7 @@ func (w *world) check(b *stored, d delivery) {
 		w.runs[t.RunID] = r
 		w.live = append(w.live, r)
 	}
+	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
 	w.lives.checkRuns(b, d, all)
 	for _, name := range w.names {
@@ -105,6 +106,8 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 			if _, ok := w.asked[l.RunID]; !ok {
 				fail("run %s of %s, which nobody asked for", l.RunID, name)
 			}
+		case l.Cause == job.CauseBackfill:
+			w.checkFill(l)
 		case w.isDelay(d.known, l):
 			if delays++; delays > 1 {
 				fail("%s fires twice in one batch", name)
@@ -311,6 +314,7 @@ func (w *world) checkEnd() {
 		}
 	}
 	w.lives.checkAtRest()
+	w.checkBackfillsEnd()
 	all := w.knowAll()
 	for _, name := range w.names {
 		waiting := 0

@@ -120,7 +120,7 @@ func TestTheLedgerFindsRandomHistoriesClean(t *testing.T) {
 
 func TestTheLedgerNoticesTheLossOfAnyRecord(t *testing.T) {
 	noticed := 0
-	for seed := range uint64(10) {
+	for seed := range uint64(20) {
 		w, err := play(seed, 800)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

@@ -147,6 +147,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
 	ls.checkEnds(d, ends)
 	ls.checkChildren(b)
 	ls.checkAlive(d)
+	ls.w.checkFilling()
 }
 
 // rank is 0 for lines about runs that leave the queue for good, 1 for those that are
@@ -213,6 +214,7 @@ func (ls *lives) checkAlive(d delivery) {
 	waiting := map[job.Name]int{}
 	for _, r := range ls.byRun {
 		switch {
+		case ls.w.backfills.of[r.id] != nil: // those have limits of their own
 		case r.status == job.StatusPending, r.status == job.StatusQueued && (r.retry || r.lacks):
 			alive[r.job]++
 		case r.status == job.StatusQueued:

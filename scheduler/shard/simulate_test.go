@@ -121,6 +121,7 @@ var operations = []operation{
 		}
 	}},
 	{3, (*world).callOff},
+	{1, (*world).fillSome},
 	{3, (*world).comeAndGo},
 	{1, (*world).govern},
 	{3, func(w *world) {
@@ -213,6 +214,7 @@ func (w *world) forget() {
 	w.say("forget %s", name)
 	delete(w.newest, name)
 	w.lives.forget(name)
+	w.backfills.forget(name)
 	delete(w.items, name)
 	delete(w.last, name)
 	w.zombies, w.delayed = nil, nil
@@ -405,6 +407,21 @@ func (w *world) settle() {
 func (w *world) rest(o *owner, commit func()) {
 	w.save(bus.Hold{Paused: true, EffectiveFrom: instant(w.clock)})
 	o.hear(w)
+	w.endAll(o, commit)
+	w.clock += max(IdleAfter, 31*w.scale.unit.Milliseconds()) // what fired before the pause is due by then, however it is spread
+	commit()
+	w.endAll(o, commit)
+	for id, d := range o.m.delays {
+		if d.run != "" {
+			fail("%s waits for the end of run %s, and none is alive", o.m.jobs[id].name, d.run)
+		}
+	}
+	w.clock += IdleAfter
+	commit()
+}
+
+// endAll lets all runs end well, until none is left.
+func (w *world) endAll(o *owner, commit func()) {
 	for range 1000 {
 		for len(w.live) > 0 {
 			w.finishAs(w.live[0], job.StatusSucceeded)
@@ -421,13 +438,6 @@ func (w *world) rest(o *owner, commit func()) {
 		}
 		w.clock += w.scale.unit.Milliseconds() * 31
 	}
-	for id, d := range o.m.delays {
-		if d.run != "" {
-			fail("%s waits for the end of run %s, and none is alive", o.m.jobs[id].name, d.run)
-		}
-	}
-	w.clock += IdleAfter
-	commit()
 }
 
 // lastWord returns the sequence of the last deferred item.

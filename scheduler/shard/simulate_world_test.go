@@ -65,6 +65,8 @@ type world struct {
 	kills   []Kill              // asked for, and not done yet
 	over    map[job.RunID]int64 // when runs ended of which a record says so
 
+	backfills *simBackfills
+
 	inPieces map[job.RunID]*simPieces
 	online   map[string][]*bus.Instance // by group
 	governed map[string]bool            // groups
@@ -133,6 +135,7 @@ func newWorld(seed uint64) *world {
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}
+	w.backfills = newSimBackfills()
 	w.online = map[string][]*bus.Instance{}
 	w.governed = map[string]bool{}
 	return w

@@ -27,6 +27,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.react(b)
 	m.arrive(b)
 	m.obey(b)
+	m.takeBackfills(b)
 	m.wakeUp(b)
 	if m.decideLate(b, now) {
 		m.beginSweep(now)
@@ -34,6 +35,8 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	}
 	m.wakeUp(b)
 	m.sendPieces(b)
+	m.fill(b)
+	m.ageBackfills(now)
 	b.pay()
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
 		// What is not written has not happened: so a version that comes now is late

@@ -63,18 +63,18 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
 			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", p.StartWithin))
-		case p.Overlap.Unlimited() || len(books.alive) < p.Overlap.Limit:
+		case p.Overlap.Unlimited() || books.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			books.queue = books.queue[1:]
 			f := m.launch(b, a)
 			books.alive = append(books.alive, a)
 			b.record.addRun(e.name, a.run, f.status, also(fmt.Sprintf("it was queued for %s", waited), f.reason))
 		case p.Overlap.Policy == job.OverlapReplace:
-			was := len(books.alive)
+			was := books.busy()
 			if !m.replace(b, id) {
 				return false
 			}
-			if len(books.alive) == was {
+			if books.busy() == was {
 				return m.expireQueue(b, id, now)
 			}
 		default:

@@ -567,6 +567,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /** A job's backfills that are not over, and those that ended within a day */
+        get: operations["listBackfills"];
+        put?: never;
+        /**
+         * Run fires of the past, behind those that are due now
+         * @description Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
+         *     newest version. They are begun in order, `at_once` of them alive at a time, and
+         *     do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
+         *     has run with success, is left out, so asking again doubles nothing. With `dry_run` the
+         *     answer is the list, and nothing runs.
+         */
+        post: operations["backfillJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let no further run of a backfill begin
+         * @description Runs that have begun go on. One that has begun all its runs answers 409.
+         */
+        post: operations["cancelBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -2735,6 +2791,73 @@ export interface components {
             versions_since: string;
             next?: string;
         };
+        BackfillRequest: {
+            /**
+             * Format: date-time
+             * @description Fire time, inclusive
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Fire time, exclusive; at most 92 days after from. Defaults to now
+             */
+            to?: string;
+            /**
+             * @description Which fires: missed is the default; all are also those from before the job was there
+             * @enum {string}
+             */
+            only?: "missed" | "skipped" | "failed" | "all";
+            /** @description How many of its runs may be alive; 1 by default */
+            at_once?: number;
+            /** @description Only say which fires would run */
+            dry_run?: boolean;
+            /** @description Also fires that an earlier backfill has run with success */
+            again?: boolean;
+            note?: string;
+            /** @description The backfill's name; chosen by the server when absent */
+            id?: string;
+        };
+        BackfillResult: {
+            /** @description Oldest first */
+            fires: components["schemas"]["LedgerEntry"][];
+            /** @description How many fires an earlier backfill has run, or has yet to */
+            left_out: number;
+            backfill?: components["schemas"]["Backfill"];
+        };
+        BackfillList: {
+            items: components["schemas"]["Backfill"][];
+        };
+        Backfill: {
+            id: string;
+            /** Format: date-time */
+            asked_at: string;
+            by?: string;
+            note?: string;
+            at_once: number;
+            /**
+             * Format: date-time
+             * @description The fire time of its first fire
+             */
+            first: string;
+            /**
+             * Format: date-time
+             * @description The fire time of its last fire
+             */
+            last: string;
+            /** @description How many fires it has */
+            total: number;
+            /** @description How many of them, from the first on, have their run */
+            begun: number;
+            /** @description How many of the runs have not ended */
+            alive?: number;
+            /** @description Why there are no further runs */
+            cancelled?: string;
+            /**
+             * Format: date-time
+             * @description When its last run ended
+             */
+            ended_at?: string;
+        };
         LedgerDay: {
             job: string;
             /**
@@ -3548,6 +3671,10 @@ export type Fate = components['schemas']['Fate'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type Tally = components['schemas']['Tally'];
 export type LedgerPage = components['schemas']['LedgerPage'];
+export type BackfillRequest = components['schemas']['BackfillRequest'];
+export type BackfillResult = components['schemas']['BackfillResult'];
+export type BackfillList = components['schemas']['BackfillList'];
+export type Backfill = components['schemas']['Backfill'];
 export type LedgerDay = components['schemas']['LedgerDay'];
 export type Finding = components['schemas']['Finding'];
 export type AuditedPage = components['schemas']['AuditedPage'];
@@ -4598,6 +4725,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listBackfills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backfills, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    backfillJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillRequest"];
+            };
+        };
+        responses: {
+            /** @description The fires, and the backfill unless there are none or it is a dry run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillResult"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelBackfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                backfill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/ledger"
+)
+
+// backfillOptions are the flags of backfill.
+type backfillOptions struct {
+	within         rangeFlags
+	only, note, id string
+	atOnce         int
+	dryRun, again  bool
+	list           bool
+	cancel         string
+}
+
+func newBackfillCommand() *cobra.Command {
+	var o backfillOptions
+	cmd := &cobra.Command{
+		Use:   "backfill JOB",
+		Short: "Run fires of the past, behind those that are due now",
+		Long: "Run fires of the past: those that were missed or skipped, those whose runs failed, or all. Each gets a run of its own, with\n" +
+			"the fire time of then and the job as it is now. They are worked off one after the other, or a few at once, and neither\n" +
+			"hold up what is due now nor count for the job's rule for overlap. A fire that an earlier backfill has run with success, or\n" +
+			"has yet to run, is left out. With --only all, fires from before the job was there are run too.",
+		Example: "  carillon backfill billing/report --since 7d --dry-run\n" +
+			"  carillon backfill billing/report --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z --only failed --limit-at-once 4\n" +
+			"  carillon backfill billing/report --list\n  carillon backfill billing/report --cancel hq3k7wz2ab",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
+	f := cmd.Flags()
+	o.within.add(f, "")
+	f.StringVar(&o.only, "only", string(ledger.OnlyMissed), "which fires: missed, skipped, failed or all")
+	f.IntVar(&o.atOnce, "limit-at-once", 1, "how many of its runs may be alive at once")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show which fires would run, and run none")
+	f.BoolVar(&o.again, "again", false, "also those that an earlier backfill has run with success")
+	f.StringVar(&o.note, "note", "", "why, for the record")
+	f.StringVar(&o.id, "id", "", "the backfill's `name`: asking again with the same one changes nothing (default: one that is free)")
+	f.BoolVar(&o.list, "list", false, "show the job's backfills, and how far they are")
+	f.StringVar(&o.cancel, "cancel", "", "let no further run of this `backfill` begin")
+	complete(cmd, "only", words[string](ledger.Onlys)...)
+	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "from")
+	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "since")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := jobName(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		switch {
+		case o.list:
+			list, err := client.Read[client.BackfillList](api.ListBackfills(cmd.Context(), name.Group(), name.Short()))
+			if err != nil {
+				return err
+			}
+			return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawBackfills(t, list.Items) })
+		case o.cancel != "":
+			state, err := client.Read[client.Backfill](api.CancelBackfill(cmd.Context(), name.Group(), name.Short(), o.cancel, nil, client.Note{Note: o.note}))
+			if err != nil {
+				return err
+			}
+			return r.output.show(cmd.OutOrStdout(), state, func(t *table) { drawBackfills(t, []client.Backfill{state}) })
+		}
+		result, err := o.begin(cmd.Context(), api, name)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), result, func(t *table) { drawBackfill(t, name, result, o.dryRun) })
+	}
+	return cmd
+}
+
+// begin asks for the backfill, or for what it would be.
+func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.Name) (client.BackfillResult, error) {
+	if o.within.from == "" && o.within.since == "" {
+		return client.BackfillResult{}, usage(errors.New("say with --from, or --since, which part of the past is meant"))
+	}
+	from, to, err := o.within.read(time.Now())
+	if err != nil {
+		return client.BackfillResult{}, usage(err)
+	}
+	return client.Read[client.BackfillResult](api.BackfillJob(ctx, name.Group(), name.Short(), nil, client.BackfillRequest{
+		From: from, To: to, Only: ledger.Only(o.only), AtOnce: o.atOnce, DryRun: o.dryRun, Again: o.again, Note: o.note, ID: o.id,
+	}))
+}
+
+func drawBackfill(t *table, name job.Name, r client.BackfillResult, dryRun bool) {
+	if dryRun && len(r.Fires) > 0 {
+		t.row("FIRE TIME", "FATE", "STATUS", "REASON")
+		for i := range r.Fires {
+			e := &r.Fires[i]
+			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), cell(e.Reason, 2*noteWidth))
+		}
+		t.line("")
+	}
+	if r.LeftOut > 0 {
+		t.line(countOf(r.LeftOut, "fire") + " left out: an earlier backfill has run them, or has yet to.")
+	}
+	switch {
+	case len(r.Fires) == 0:
+		t.line("There is nothing to run.")
+	case dryRun:
+		t.line(countOf(len(r.Fires), "fire") + " would run.")
+	default:
+		t.line(fmt.Sprintf("Backfill %s: %s, %d at once.", r.Backfill.ID, countOf(r.Backfill.Total, "fire"), r.Backfill.AtOnce))
+		t.line(fmt.Sprintf("See how far it is with \"carillon backfill %s --list\".", name))
+	}
+}
+
+func drawBackfills(t *table, list []client.Backfill) {
+	if len(list) == 0 {
+		t.line("no backfills")
+		return
+	}
+	t.row("BACKFILL", "STATE", "BEGUN", "FIRES", "ALIVE", "AT ONCE", "FROM", "TO", "ASKED", "BY", "NOTE")
+	for i := range list {
+		b := &list[i]
+		state := "working"
+		switch {
+		case b.Cancelled != "" && b.EndedAt.IsZero():
+			state = "stopping"
+		case b.Cancelled != "":
+			state = "cancelled"
+		case !b.EndedAt.IsZero():
+			state = "done"
+		case b.Begun == 0:
+			state = "waiting"
+		}
+		note := b.Note
+		if b.Cancelled != "" {
+			note = b.Cancelled
+		}
+		t.row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
+			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), cell(note, noteWidth))
+	}
+}

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// Only says which fires of the past to run again.
+type Only string
+
+// Which fires to run again.
+const (
+	OnlyMissed  Only = "missed"  // of which nothing ran, though it should have
+	OnlySkipped Only = "skipped" // for which there was a reason: overlap, a calendar, a pause
+	OnlyFailed  Only = "failed"  // whose runs did not succeed
+	All         Only = "all"     // every fire, also of a time before there was the job
+)
+
+// Onlys lists all choices.
+var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
+
+// selects reports whether an entry is among those that are meant.
+func (o Only) selects(e *Entry) bool {
+	switch o {
+	case OnlyMissed:
+		return e.Fate == Missed || e.Fate == Discrepancy && e.Status == ""
+	case OnlySkipped:
+		return e.Fate == Skipped
+	case OnlyFailed:
+		return (e.Fate == Ran || e.Fate == CaughtUp) && e.Status != job.StatusSucceeded
+	case All:
+		return e.Fate != Undecided && e.Fate != Pending
+	}
+	return false
+}
+
+// RepeatRequest asks which fires in [From, To) a backfill is to run.
+type RepeatRequest struct {
+	From, To time.Time
+	Only     Only
+	// Again selects fires that an earlier backfill has run with success, too.
+	Again bool
+}
+
+// Repeat is what a backfill is to run.
+type Repeat struct {
+	Fires []Entry `json:"fires"` // oldest first
+	// LeftOut is how many fires an earlier backfill has run, or has yet to.
+	LeftOut int `json:"left_out"`
+}
+
+// Repeat returns what a backfill of a job is to run: at most [bus.MaxBackfill] fires.
+// taken are fire times, in Unix milliseconds, that earlier ones have yet to run.
+// Errors: job.ErrInvalid, job.ErrNotFound, job.ErrUnavailable.
+func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, taken map[int64]bool) (*Repeat, error) {
+	if !slices.Contains(Onlys, r.Only) {
+		return nil, &job.InvalidError{Field: "only", Reason: fmt.Sprintf("%q must be one of %v", r.Only, Onlys)}
+	}
+	if err := checkRange(r.From, r.To); err != nil {
+		return nil, err
+	}
+	p, err := l.look(ctx, name.Shard(l.conn.Cluster().Shards))
+	if err != nil {
+		return nil, err
+	}
+	v, err := l.evidence(ctx, p, name)
+	if err != nil {
+		return nil, err
+	}
+	done, err := v.backfilled(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Repeat{Fires: []Entry{}}
+	tooMany := false
+	add := func(e *Entry) bool {
+		switch at := e.FireTime.UnixMilli(); {
+		case !r.Only.selects(e):
+		case taken[at] || done[at]:
+			plan.LeftOut++
+		case len(plan.Fires) == bus.MaxBackfill:
+			tooMany = true
+		default:
+			plan.Fires = append(plan.Fires, *e)
+		}
+		return !tooMany
+	}
+	if r.Only != All || v.before(r.From, r.To, add) {
+		if _, err := v.Judge(ctx, r.From, r.To, add); err != nil {
+			return nil, err
+		}
+	}
+	if tooMany {
+		return nil, &job.InvalidError{Field: "to", Reason: fmt.Sprintf("is too far from from: there are more than %d such fires, which is the most of one backfill", bus.MaxBackfill)}
+	}
+	return plan, nil
+}
+
+// backfilled returns the fire times of the range that earlier backfills have dealt with:
+// their runs are under way, or have succeeded and are not wanted again.
+func (v Evidence) backfilled(ctx context.Context, r RepeatRequest) (map[int64]bool, error) {
+	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: []job.Cause{job.CauseBackfill}, From: r.From, To: r.To, Limit: logstore.MaxRuns}
+	done := map[int64]bool{}
+	for {
+		page, err := v.Store.Runs(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read the history of job %s: %w", job.ErrUnavailable, v.Job, err)
+		}
+		for i := range page.Runs {
+			if s := page.Runs[i].RunStatus(); !s.Final() || s == job.StatusSucceeded && !r.Again {
+				done[page.Runs[i].FireTime.UnixMilli()] = true
+			}
+		}
+		if page.Next == "" {
+			return done, nil
+		}
+		filter.Cursor = page.Next
+	}
+}
+
+// before yields the fires that the job would have had, had it been there before its
+// first version, by the schedule that it has now.
+func (v Evidence) before(from, to time.Time, yield func(*Entry) bool) bool {
+	newest := v.Versions[len(v.Versions)-1].Version
+	first := v.Versions[0].EffectiveFrom
+	if !from.Before(first) || newest.Deleted {
+		return true
+	}
+	newest.EffectiveFrom = from.Add(-time.Millisecond)
+	var planner job.Planner
+	plan, err := planner.Plan(&newest)
+	if err != nil {
+		return true // no scheduler can read it either
+	}
+	goOn := true
+	upto := earliest(first, to.Add(-time.Millisecond)).UnixMilli()
+	job.History{plan}.Fires(0, plan.From+plan.Offset, upto+plan.Offset, func(f job.Fire) bool {
+		goOn = yield(&Entry{
+			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Fate: Unjudged,
+			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: "it was before the first version of the job that is kept",
+		})
+		return goOn
+	})
+	return goOn
+}

@@ -1,0 +1,339 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// fillAtOnce is how many runs of backfills one step begins at most, so that they leave
+// the batch to what is due.
+const fillAtOnce = 50
+
+// backfill is fires of the past that somebody wants to run. Two items on the stream
+// hold it: the list of the fires, written once, and how far it has come, which keeps
+// it known for a while when it is over.
+type backfill struct {
+	bus.Backfill
+	list, item *item
+}
+
+func (f *backfill) over() bool { return !f.EndedAt.IsZero() }
+
+// stopped reports whether no further run of it begins.
+func (f *backfill) stopped() bool { return f.over() || f.Cancelled != "" || f.Begun == f.Total }
+
+// left returns the fires that have no run yet.
+func (f *backfill) left() []int64 {
+	if f.stopped() {
+		return nil
+	}
+	return f.Fires[f.Begun:]
+}
+
+// askedBackfill is a request that the next batch takes in.
+type askedBackfill struct {
+	bus.BackfillRequest
+	cancel bool // it asks for the end of the one with its id, because of Note
+}
+
+// Backfill takes a request. It is stored with the next batch of Step that has room,
+// which names it in Backfills; done is not nil when it is already. Fires that another
+// backfill of the job has yet to run are left out. Errors: job.ErrNotFound,
+// job.ErrConflict when that leaves none, an *InvalidError.
+func (m *Machine) Backfill(r bus.BackfillRequest) (done *bus.Backfill, err error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	id, ok := m.byName[r.Job]
+	if !ok || m.jobs[id].newest().Deleted {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	if f := m.backfillOf(id, r.ID); f != nil {
+		if f.item.seq == 0 { // its batch is on its way
+			return nil, nil
+		}
+		return new(m.shown(id, f)), nil
+	}
+	if len(m.freshFires(id, r.Fires)) == 0 {
+		return nil, fmt.Errorf("%w: another backfill of job %s has yet to run all of these fires", job.ErrConflict, r.Job)
+	}
+	for _, other := range m.askedFills {
+		if other.ID == r.ID && other.Job == r.Job && !other.cancel {
+			return nil, nil
+		}
+	}
+	m.askedFills = append(m.askedFills, askedBackfill{BackfillRequest: r})
+	return nil, nil
+}
+
+// CancelBackfill has no further run of a backfill begin, which the next batch of Step
+// says and names in Backfills. Errors: job.ErrNotFound, job.ErrConflict when it is over.
+func (m *Machine) CancelBackfill(name job.Name, backfillID, reason string) error {
+	id, ok := m.byName[name]
+	if !ok {
+		return fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
+	f := m.backfillOf(id, backfillID)
+	switch {
+	case f == nil:
+		return fmt.Errorf("%w: backfill %s of job %s", job.ErrNotFound, backfillID, name)
+	case f.stopped():
+		return fmt.Errorf("%w: backfill %s of job %s has begun all its runs, or was cancelled", job.ErrConflict, backfillID, name)
+	}
+	m.askedFills = append(m.askedFills, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: reason}})
+	return nil
+}
+
+// Backfills returns those of a job that are stored, oldest first, with their fires if
+// that is asked for. The error is job.ErrNotFound.
+func (m *Machine) Backfills(r bus.BackfillsRequest) ([]bus.Backfill, error) {
+	id, ok := m.byName[r.Job]
+	if !ok {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	list := []bus.Backfill{}
+	for _, f := range m.backfills[id] {
+		if f.item.seq == 0 && !f.item.gone {
+			continue
+		}
+		shown := m.shown(id, f)
+		if r.Fires {
+			shown.Fires = f.Fires
+		}
+		list = append(list, shown)
+	}
+	return list, nil
+}
+
+// BackfillState returns what is stored of a backfill. The error is job.ErrNotFound, or
+// job.ErrConflict when it was not taken in, as others had all its fires.
+func (m *Machine) BackfillState(key BackfillID) (*bus.Backfill, error) {
+	id, ok := m.byName[key.Job]
+	if !ok {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
+	}
+	f := m.backfillOf(id, key.ID)
+	if f == nil && m.jobs[id].newest().Deleted {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
+	}
+	if f == nil {
+		return nil, fmt.Errorf("%w: another backfill of job %s has yet to run all of these fires", job.ErrConflict, key.Job)
+	}
+	return new(m.shown(id, f)), nil
+}
+
+// shown returns what is to be told of a backfill.
+func (m *Machine) shown(id uint32, f *backfill) bus.Backfill {
+	s := f.Backfill
+	s.Fires = nil
+	if !f.over() && f.Begun > 0 {
+		s.Alive = m.filling(id)
+	}
+	return s
+}
+
+func (m *Machine) backfillOf(id uint32, backfillID string) *backfill {
+	i := slices.IndexFunc(m.backfills[id], func(f *backfill) bool { return f.ID == backfillID })
+	if i < 0 {
+		return nil
+	}
+	return m.backfills[id][i]
+}
+
+// freshFires returns those fires that no backfill of the job has yet to run.
+func (m *Machine) freshFires(id uint32, fires []int64) []int64 {
+	taken := map[int64]bool{}
+	for _, f := range m.backfills[id] {
+		for _, at := range f.left() {
+			taken[at] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(fires), func(at int64) bool { return taken[at] })
+}
+
+// filling returns how many runs of the job's backfills are alive. There is one backfill
+// at a time: the next one begins when all runs of the one before have ended.
+func (m *Machine) filling(id uint32) int {
+	books := m.books[id]
+	if books == nil {
+		return 0
+	}
+	return len(books.alive) - books.busy()
+}
+
+// fillLater has the job's backfills looked at in the next Step.
+func (m *Machine) fillLater(id uint32) {
+	if len(m.backfills[id]) > 0 && !slices.Contains(m.fills, id) {
+		m.fills = append(m.fills, id)
+	}
+}
+
+// takeBackfills writes what was asked for, as far as b has room.
+func (m *Machine) takeBackfills(b *builder) {
+	for len(m.askedFills) > 0 && b.fits(2) {
+		r := m.askedFills[0]
+		m.askedFills = m.askedFills[1:]
+		b.backfills = append(b.backfills, BackfillID{r.Job, r.ID})
+		id, ok := m.byName[r.Job]
+		if !ok {
+			continue // it is gone, and so are its backfills
+		}
+		if r.cancel {
+			if f := m.backfillOf(id, r.ID); f != nil && !f.stopped() {
+				f.Cancelled = r.Note
+				m.writeBackfill(b, id, f)
+				m.fillLater(id)
+			}
+			continue
+		}
+		fires := m.freshFires(id, r.Fires)
+		if len(fires) == 0 || m.jobs[id].newest().Deleted {
+			continue // one that came before it has them all, or the job was deleted since
+		}
+		f := &backfill{Backfill: bus.Backfill{
+			ID: r.ID, AskedAt: b.now, By: r.By, Note: r.Note, AtOnce: r.AtOnce, First: instant(fires[0]), Last: instant(fires[len(fires)-1]), Total: len(fires), Fires: fires,
+		}}
+		f.list = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfill, Job: r.Job, Backfill: &f.Backfill})
+		m.writeBackfill(b, id, f)
+		m.backfills[id] = append(m.backfills[id], f)
+		m.fillLater(id)
+	}
+}
+
+// BackfillID names a backfill.
+type BackfillID struct {
+	Job job.Name
+	ID  string
+}
+
+// writeBackfill says how far a backfill has come.
+func (m *Machine) writeBackfill(b *builder, id uint32, f *backfill) {
+	m.releaseItem(f.item)
+	progress := f.Backfill
+	progress.Fires = nil
+	f.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfilled, Job: m.jobs[id].name, Backfill: &progress})
+}
+
+// fill begins runs of backfills. It comes last in a step, and not before everything
+// that is due has been decided.
+func (m *Machine) fill(b *builder) {
+	if m.sweepTo != 0 || len(m.late) > 0 {
+		return
+	}
+	most := fillAtOnce
+	for len(m.fills) > 0 {
+		id := m.fills[0]
+		for _, f := range m.backfills[id] {
+			if f.over() {
+				continue
+			}
+			n, full := m.fillOne(b, id, f, most)
+			if most -= n; full {
+				return
+			}
+			if !f.over() {
+				break // one at a time
+			}
+		}
+		m.fills = m.fills[1:]
+	}
+}
+
+// fillOne begins runs of one backfill, at most that many, and returns how many; full
+// when there could be more, but not in this batch.
+func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, full bool) {
+	if !b.fits(1) {
+		return 0, true
+	}
+	changed := false
+	if m.jobs[id].newest().Deleted && !f.stopped() {
+		f.Cancelled = "the job was deleted"
+		changed = true
+	}
+	alive := m.filling(id)
+	for ; len(f.left()) > 0 && alive < f.AtOnce; alive++ {
+		if n == most || !b.fits(launch+1) {
+			full = true
+			break
+		}
+		m.fillRun(b, id, f)
+		changed = true
+		n++
+	}
+	ended := f.stopped() && alive == 0 && !full
+	if ended {
+		f.EndedAt, f.Fires = b.now, nil
+		m.releaseItem(f.list)
+	}
+	if changed || ended {
+		m.writeBackfill(b, id, f)
+	}
+	return n, full
+}
+
+// fillRun begins the next run of a backfill, by the job's newest version.
+func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
+	e := &m.jobs[id]
+	at := f.Fires[f.Begun]
+	f.Begun++
+	r := run{id: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, attempt: 1, cause: job.CauseBackfill, fireTime: at}
+	a := &alive{run: r, id: id, body: e.bodies[len(e.bodies)-1], since: b.now.UnixMilli()}
+	admitted := m.launch(b, a)
+	m.add(a)
+	r.total = admitted.total
+	b.record.addRun(e.name, r, admitted.status, also(fmt.Sprintf("backfill %s: %d of %d", f.ID, f.Begun, f.Total), admitted.reason)).By = f.By
+}
+
+// restoreBackfill enters one of the two items of a backfill. Where there are several
+// that say how far it has come, the last one holds.
+func (m *Machine) restoreBackfill(id uint32, d *bus.Deferred, seq uint64) {
+	f := m.backfillOf(id, d.Backfill.ID)
+	if f == nil {
+		f = &backfill{item: &item{gone: true}}
+		f.Backfill = *d.Backfill
+		m.backfills[id] = append(m.backfills[id], f)
+	}
+	if d.Kind == bus.DeferredBackfill {
+		f.list, f.Fires = &item{seq: seq}, d.Backfill.Fires
+	} else {
+		fires := f.Fires
+		m.releaseItem(f.item)
+		f.Backfill, f.item = *d.Backfill, &item{seq: seq}
+		f.Fires = fires
+	}
+	if f.over() {
+		m.releaseItem(f.list)
+		f.Fires = nil
+	}
+	m.fillLater(id)
+}
+
+// forgetBackfills drops those of a job that is forgotten.
+func (m *Machine) forgetBackfills(id uint32) {
+	for _, f := range m.backfills[id] {
+		m.releaseItem(f.list)
+		m.releaseItem(f.item)
+	}
+	delete(m.backfills, id)
+	m.fills = slices.DeleteFunc(m.fills, func(other uint32) bool { return other == id })
+}
+
+// ageBackfills drops those that have been over for long enough.
+func (m *Machine) ageBackfills(now int64) {
+	for _, id := range slices.Sorted(maps.Keys(m.backfills)) {
+		m.backfills[id] = slices.DeleteFunc(m.backfills[id], func(f *backfill) bool {
+			old := f.over() && now-f.EndedAt.UnixMilli() > bus.BackfillShown.Milliseconds()
+			if old {
+				m.releaseItem(f.item)
+			}
+			return old
+		})
+		if len(m.backfills[id]) == 0 {
+			delete(m.backfills, id)
+		}
+	}
+}
