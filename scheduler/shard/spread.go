@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"carillon/bus"
 	"carillon/job"
@@ -99,7 +100,8 @@ func (m *Machine) lack(a *alive) string {
 func (m *Machine) beginPieces(a *alive) {
 	a.total = a.pieces.total()
 	a.pieces.StartWithin = m.jobs[a.id].newest().StartWithin
-	a.startBy = 0 // each piece has its own
+	a.startBy = 0                  // each piece has its own
+	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
 	m.sendLater(a)
 }
 
