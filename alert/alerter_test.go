@@ -359,6 +359,32 @@ func TestAStreamThatFillsUpIsTold(t *testing.T) {
 	})
 }
 
+func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		w.rule(alert.Condition{Discrepancy: true})
+		fired := time.Now().UTC().Truncate(time.Second)
+		_, err := w.conn.PutFinding(w.t.Context(), &bus.Finding{
+			Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now(),
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(settled)
+		w.wantSent("opened the ledger of billing/report has a discrepancy")
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		w.ends(report, job.StatusSucceeded) // which proves nothing
+		w.wantSent()
+		if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alert.Incident) { inc.Resolve("ann", "looked into", time.Now()) }); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(settled)
+		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
+	})
+}
+
 func TestATestIsSentWhateverHoldsOthersBackAndTriedOnce(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

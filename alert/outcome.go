@@ -17,6 +17,7 @@ type source string
 const (
 	fromEvents  source = "evt"
 	fromNotices source = "note"
+	fromLedger  source = "ledger"
 )
 
 // maxLines is more than a record has lines: what it says has numbers of its own, so that

@@ -58,6 +58,9 @@ type Condition struct {
 	NoExecutor job.Duration `json:"no_executor_for,omitempty"`
 	// StreamFull is how much of its bytes a stream has used up, in percent.
 	StreamFull int `json:"stream_full,omitempty"`
+	// Discrepancy is that the audit of the ledger finds a fire without its run or a reason,
+	// or a run without a fire. Such an incident is over when somebody says so.
+	Discrepancy bool `json:"discrepancy,omitempty"`
 }
 
 // GroupBy says what shares an incident.
@@ -111,10 +114,14 @@ func (r Rule) WithDefaults() Rule {
 	return r
 }
 
+// ofRuns reports whether it is the ends of runs that the condition is about, or how long
+// they take.
+func (c *Condition) ofRuns() bool { return c.NoExecutor == 0 && c.StreamFull == 0 && !c.Discrepancy }
+
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.Discrepancy} {
 		if set {
 			n++
 		}
@@ -151,7 +158,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for and stream_full")
+		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full and discrepancy")
 	}
 	var errs []error
 	for i, s := range c.Ends {

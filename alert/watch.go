@@ -38,7 +38,9 @@ func (s *session) watch(ctx context.Context) error {
 	position, looked := s.place.Events, s.place.Looked
 	g.Go(func() error { return s.readEvents(ctx, position, looked, events) })
 	g.Go(func() error { return labels.follow(ctx, s.conn, s.shelf) })
-	g.Go(func() error { return s.watchLoop(ctx, events, labels) })
+	findings := make(chan jetstream.KeyValueEntry)
+	g.Go(func() error { return s.readFindings(ctx, findings) })
+	g.Go(func() error { return s.watchLoop(ctx, events, findings, labels) })
 	return g.Wait()
 }
 
@@ -105,7 +107,7 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, jobs *jobs) error {
+func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, findings <-chan jetstream.KeyValueEntry, jobs *jobs) error {
 	chores := []struct {
 		every time.Duration
 		do    func(context.Context, *jobsView) error
@@ -120,6 +122,10 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, jobs
 			return nil
 		case m := <-events:
 			if err := s.takeEvent(ctx, m, jobs.view()); err != nil {
+				return err
+			}
+		case e := <-findings:
+			if err := s.takeFinding(ctx, e, jobs.view()); err != nil {
 				return err
 			}
 		case now := <-tick.C:
@@ -155,6 +161,51 @@ func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) 
 	}
 	if !old {
 		s.place.Events, s.moved = m.Seq, true
+	}
+	return nil
+}
+
+// readFindings hands on what the audit of the ledger has found. All that is kept comes
+// again in each session; incidents know what they have taken in.
+func (s *session) readFindings(ctx context.Context, to chan<- jetstream.KeyValueEntry) error {
+	w, err := s.conn.WatchFindings(ctx)
+	if err != nil {
+		return fmt.Errorf("follow findings of the ledger: %w", err)
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil || len(e.Value()) == 0 {
+			continue
+		}
+		select {
+		case to <- e:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// takeFinding opens incidents about what the audit of the ledger has found.
+func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jobs *jobsView) error {
+	f, err := bus.DecodeFinding(e.Value())
+	if err != nil {
+		return nil //nolint:nilerr // another version's: the API shows it
+	}
+	s.metrics.read.WithLabelValues(string(fromLedger)).Inc()
+	for _, r := range s.shelf.active() {
+		if !r.When.Discrepancy || f.FoundAt.Before(r.since) || !r.Match.selects(f.Job, jobs.labelsOf) {
+			continue
+		}
+		subject, group := subjectOf(r, f.Job)
+		err := s.found(ctx, &finding{
+			rule: r, subject: subject, group: group, at: stamp(f.FoundAt), source: fromLedger, seq: e.Revision(),
+			summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
+			job:     Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -218,7 +269,7 @@ func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
 // take has the rules judge an outcome.
 func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *jobsView) error {
 	for _, r := range rules {
-		if r.When.NoExecutor > 0 || r.When.StreamFull > 0 || o.At.Before(r.since) || !r.Match.selects(o.Job, jobs.labelsOf) {
+		if !r.When.ofRuns() || o.At.Before(r.since) || !r.Match.selects(o.Job, jobs.labelsOf) {
 			continue
 		}
 		v, summary := judge(r, o, s.tallyOf(r, o.Job))

@@ -53,6 +53,8 @@ func shownCondition(r *client.Alert) string {
 		return fmt.Sprintf("slower than %g times p95", w.Slower)
 	case w.NoExecutor > 0:
 		return "no executor for " + w.NoExecutor.String()
+	case w.Discrepancy:
+		return "a discrepancy in the ledger"
 	case w.StreamFull > 0:
 		return fmt.Sprintf("a stream is %d %% full", w.StreamFull)
 	default:

@@ -23,6 +23,9 @@ type benchOptions struct {
 	route     string
 	instances int
 
+	// Of bench api: how many runs the history has, and how many streams are opened.
+	runs, streams int
+
 	output  string
 	profile string // file for a CPU profile of what is measured
 	cold    bool   // takeover: by a node that has just been started
@@ -54,6 +57,10 @@ type benchResult struct {
 	Runs      float64 `json:"runs_rate,omitempty"`     // ends of runs stored per second, where rate counts lines
 	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
 	RunsRatio float64 `json:"runs_ratio,omitempty"`    //
+
+	HistoryRuns int     `json:"history_runs,omitempty"` // of bench api
+	Streams     int     `json:"streams,omitempty"`      // that were open
+	StreamsMB   float64 `json:"streams_mb,omitempty"`   // of heap and stacks that they took, with the clients' ends
 }
 
 type bench struct {
@@ -69,6 +76,7 @@ var benches = []bench{
 	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
 	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
 	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second}, benchIsolation},
+	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
 	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
 
@@ -107,6 +115,11 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			complete(sub, "route", words[string](job.Routes)...)
 		}
+		if b.name == "api" {
+			sub.Flags().Lookup("rate").Usage = "requests per second"
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs the history has")
+			sub.Flags().IntVar(&opts.streams, "streams", opts.streams, "how many live tails are opened")
+		}
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
 		if b.name == "takeover" {
 			sub.Flags().BoolVar(&opts.cold, "cold", false, "one node has all, and the other is only started when that has died")
@@ -131,7 +144,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio", "history_runs", "streams", "streams_mb"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

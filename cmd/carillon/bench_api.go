@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/sqlite"
+	"carillon/webapi"
+)
+
+// benchAPI measures lists and gets over many jobs and runs at a fixed rate, and then what
+// open streams cost. A request's time counts from when it was to be sent, so that one that
+// waits behind a slow one is slow too.
+func benchAPI(ctx context.Context, o benchOptions) (*benchResult, error) {
+	w, err := newBenchWorld(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	from := time.Now().Truncate(time.Second)
+	schedule := func(i int) job.Schedule { return job.Schedule{Cron: strconv.Itoa(i%60) + " 3 * * *"} }
+	if err := w.seed(ctx, o.jobs, from, schedule); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	live, err := seedRuns(ctx, store, o.jobs, o.runs, from)
+	if err != nil {
+		return nil, err
+	}
+	api, err := w.startAPI(ctx, store, o.streams+10)
+	if err != nil {
+		return nil, err
+	}
+	defer api.stop()
+
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
+	ms, bad, err := api.load(ctx, o, from)
+	if err != nil {
+		return nil, err
+	}
+	elapsed, used := meter.stop()
+	r := &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: len(ms), Rate: float64(len(ms)) / elapsed.Seconds(), Seconds: elapsed.Seconds(), Lost: bad, CPUMicros: each(used, len(ms))}
+	slices.Sort(ms)
+	r.P50, r.P99, r.Max = ms[len(ms)/2], ms[len(ms)*99/100], ms[len(ms)-1]
+	if r.Streams = o.streams; o.streams > 0 {
+		r.StreamsMB, err = api.streams(ctx, live, o.streams)
+	}
+	return r, err
+}
+
+// seedRuns stores runs of the jobs, the newest just before an instant, one in twenty of
+// which failed, and one that is running, whose id it returns.
+func seedRuns(ctx context.Context, store logstore.Store, jobs, runs int, from time.Time) (job.RunID, error) {
+	const batch = 5000
+	updates := make([]logstore.Update, 0, batch)
+	flush := func(n int) error {
+		err := store.WriteRuns(ctx, fmt.Sprintf("bench:%d", n), updates)
+		updates = updates[:0]
+		return err
+	}
+	for i := range runs {
+		at := benchRunAt(i, runs, from)
+		name := benchJob(i % jobs)
+		status := job.StatusSucceeded
+		if i%20 == 0 {
+			status = job.StatusFailed
+		}
+		updates = append(updates, logstore.Update{
+			Kind: logstore.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+			At: at.Add(2 * time.Second), CommittedAt: at, StartedAt: at.Add(20 * time.Millisecond), FinishedAt: at.Add(2 * time.Second), Instance: "bench", Delivery: 1, Status: status,
+		})
+		if len(updates) == batch {
+			if err := flush(i); err != nil {
+				return "", err
+			}
+		}
+	}
+	live := job.FireRunID(benchJob(0), from.UnixMilli(), job.CauseSchedule)
+	updates = append(updates, logstore.Update{
+		Kind: logstore.KindStarted, RunID: live, Job: benchJob(0), Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: from, CommittedAt: from, StartedAt: from, Instance: "bench", Delivery: 1,
+	})
+	return live, flush(runs)
+}
+
+// benchRunAt returns when a run of seedRuns fired: they are a tenth of a second apart.
+func benchRunAt(i, runs int, from time.Time) time.Time {
+	return from.Add(-time.Duration(runs-i) * 100 * time.Millisecond)
+}
+
+// apiBench is an API to be measured.
+type apiBench struct {
+	server *webapi.Server
+	addr   string
+	client *http.Client
+	stop   func()
+}
+
+func (w *benchWorld) startAPI(ctx context.Context, store logstore.Store, streams int) (*apiBench, error) {
+	server, err := webapi.New(w.conn, store, webapi.Config{Addr: "127.0.0.1:0", Local: true, MaxStreams: streams, Grace: time.Second})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	b := &apiBench{server: server, stop: func() { cancel(); <-done }, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxConnsPerHost: 256}}}
+	select {
+	case <-server.Listening():
+	case err := <-done:
+		return nil, errors.Join(err, errors.New("the API did not start"))
+	}
+	b.addr = server.Addr().String()
+	return b, poll(ctx, func() (bool, error) { return b.get(ctx, "/readyz") == nil, nil })
+}
+
+// get sends a request, and returns nil if the answer is 200.
+func (b *apiBench) get(ctx context.Context, path string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.addr+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return nil
+}
+
+// load sends requests at a fixed rate, and returns how long each took in milliseconds, and
+// how many were not answered well.
+func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (ms []float64, bad int, err error) {
+	paths := []func(n int) string{
+		func(int) string { return "/api/v1/jobs?limit=50" },
+		func(n int) string { return "/api/v1/jobs?limit=20&q=job-" + strconv.Itoa(n%o.jobs) },
+		func(n int) string { return "/api/v1/jobs/bench/job-" + strconv.Itoa(n%o.jobs) },
+		func(int) string { return "/api/v1/runs?limit=50" },
+		func(n int) string { return "/api/v1/runs?limit=20&job=" + string(benchJob(n%o.jobs)) },
+		func(int) string { return "/api/v1/runs?limit=20&status=failed" },
+		func(n int) string {
+			i := n % o.runs
+			return "/api/v1/runs/" + string(job.FireRunID(benchJob(i%o.jobs), benchRunAt(i, o.runs, from).UnixMilli(), job.CauseSchedule))
+		},
+	}
+	total := max(1, int(float64(o.rate)*o.runFor.Seconds()))
+	ms = make([]float64, total)
+	var failed atomic.Int64
+	var first atomic.Pointer[error]
+	var sent sync.WaitGroup
+	begin := time.Now()
+	for i := range total {
+		due := begin.Add(time.Duration(i) * time.Second / time.Duration(o.rate))
+		if err := wait(ctx, time.Until(due)); err != nil {
+			return nil, 0, err
+		}
+		path := paths[i%len(paths)](rand.Int()) //nolint:gosec // any will do
+		sent.Go(func() {
+			if err := b.get(ctx, path); err != nil {
+				failed.Add(1)
+				first.CompareAndSwap(nil, &err)
+			}
+			ms[i] = float64(time.Since(due).Microseconds()) / 1000
+		})
+	}
+	sent.Wait()
+	if e := first.Load(); e != nil && int(failed.Load()) == total {
+		return nil, 0, *e
+	}
+	return ms, int(failed.Load()), nil
+}
+
+// streams opens live tails, and returns what they cost in memory in MB: in this process,
+// which has the other ends of the connections too.
+func (b *apiBench) streams(ctx context.Context, run job.RunID, n int) (float64, error) {
+	before := memoryInUse()
+	conns := make([]net.Conn, n)
+	defer func() {
+		for _, c := range conns {
+			if c != nil {
+				_ = c.Close()
+			}
+		}
+	}()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(64)
+	for i := range conns {
+		g.Go(func() (err error) {
+			var d net.Dialer
+			if conns[i], err = d.DialContext(gctx, "tcp", b.addr); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(conns[i], "GET /api/v1/runs/%s/logs/tail HTTP/1.1\r\nHost: %s\r\n\r\n", run, b.addr); err != nil {
+				return err
+			}
+			status, err := bufio.NewReaderSize(conns[i], 16).ReadString('\n')
+			if err == nil && !strings.Contains(status, " 200 ") {
+				err = fmt.Errorf("stream %d: %s", i, strings.TrimSpace(status))
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	return memoryInUse() - before, nil
+}
+
+// memoryInUse returns what live objects and stacks take, in MB.
+func memoryInUse() float64 {
+	runtime.GC()
+	runtime.GC() // the first leaves what has finalizers
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc+m.StackInuse) / 1e6
+}
