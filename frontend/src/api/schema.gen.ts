@@ -2912,6 +2912,8 @@ export interface components {
                 no_executor_for?: components["schemas"]["Duration"];
                 /** @description Percent of the bytes that a stream may have */
                 stream_full?: number;
+                /** @description The audit of the ledger finds something */
+                discrepancy?: boolean;
             };
             /**
              * @description What shares an incident
