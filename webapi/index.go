@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -26,13 +27,15 @@ type index struct {
 
 	mu    sync.RWMutex
 	jobs  map[job.Name]*indexed // tombstones too: they tell older entries apart
-	names []job.Name            // of those that are not deleted, sorted once loaded
+	list  []*indexed            // those that are not deleted, in order of name once loaded
 	ready bool
 }
 
 // indexed is a job as lists need it. Its definition stays encoded until it is on a
-// page: decoded it takes three times the memory.
+// page: decoded it takes three times the memory. The index has one for each name, whose
+// contents change with its versions.
 type indexed struct {
+	name     job.Name
 	revision uint64
 	paused   bool
 	deleted  bool
@@ -95,7 +98,7 @@ func (x *index) finishLoading() {
 	if x.ready {
 		return
 	}
-	slices.Sort(x.names)
+	slices.SortFunc(x.list, func(a, b *indexed) int { return strings.Compare(string(a.name), string(b.name)) })
 	x.ready = true
 	close(x.loaded)
 }
@@ -149,29 +152,40 @@ func (x *index) wrote(entry *bus.JobEntry) error {
 func (x *index) put(name job.Name, next *indexed) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	was := x.jobs[name]
-	if was != nil && was.revision >= next.revision {
+	j := x.jobs[name]
+	if j == nil {
+		j = &indexed{deleted: true}
+		x.jobs[name] = j
+	} else if j.revision >= next.revision {
 		return
 	}
-	if next.deleted {
-		next.data, next.text = nil, ""
+	wasListed := !j.deleted
+	*j = *next
+	j.name = name
+	if j.deleted {
+		j.data, j.text = nil, ""
 	}
-	x.jobs[name] = next
-	if wasListed := was != nil && !was.deleted; wasListed != next.deleted {
+	if wasListed != j.deleted {
 		return // listed before and still, or neither
 	}
-	at := len(x.names) // while loading: sorting once is cheaper
+	at := len(x.list) // while loading: sorting once is cheaper
 	switch {
 	case x.ready:
-		at, _ = slices.BinarySearch(x.names, name)
-	case next.deleted:
-		at = slices.Index(x.names, name)
+		at = x.place(name)
+	case j.deleted:
+		at = slices.Index(x.list, j)
 	}
-	if next.deleted {
-		x.names = slices.Delete(x.names, at, at+1)
+	if j.deleted {
+		x.list = slices.Delete(x.list, at, at+1)
 	} else {
-		x.names = slices.Insert(x.names, at, name)
+		x.list = slices.Insert(x.list, at, j)
 	}
+}
+
+// place returns where a name is on the list, or would be. The caller holds mu.
+func (x *index) place(name job.Name) int {
+	at, _ := slices.BinarySearchFunc(x.list, name, func(j *indexed, name job.Name) int { return strings.Compare(string(j.name), string(name)) })
+	return at
 }
 
 // query selects jobs. The zero query is all.
@@ -194,8 +208,8 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	}
 	q.groups = seen(ctx)
 	found, total, more := x.match(q)
-	for _, j := range found {
-		entry, err := j.entry()
+	for i := range found {
+		entry, err := found[i].entry()
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -215,9 +229,9 @@ func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var names []job.Name
-	for _, name := range x.within(q.group) {
-		if q.selects(name, x.jobs[name]) {
-			names = append(names, name)
+	for _, j := range x.within(q.group) {
+		if q.selects(j) {
+			names = append(names, j.name)
 		}
 	}
 	return names, nil
@@ -234,35 +248,52 @@ func (x *index) wait(ctx context.Context) error {
 }
 
 // selects reports whether a job matches, whatever the page.
-func (q *query) selects(name job.Name, j *indexed) bool {
-	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[name]) &&
-		(q.groups == nil || q.groups[name.Group()])
+func (q *query) selects(j *indexed) bool {
+	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[j.name]) &&
+		(q.groups == nil || q.groups[j.name.Group()])
 }
 
-// within returns the names of a group's jobs, or of all. The caller holds mu.
-func (x *index) within(group string) []job.Name {
+// selectsAll reports whether all jobs of the group match.
+func (q *query) selectsAll() bool {
+	return q.paused == nil && q.text == "" && q.among == nil && (q.groups == nil || q.group != "" && q.groups[q.group])
+}
+
+// within returns a group's jobs, or all. The caller holds mu.
+func (x *index) within(group string) []*indexed {
 	if group == "" {
-		return x.names
+		return x.list
 	}
 	// A group's jobs lie together, from "group/" up to the byte after '/', which is '0'.
-	from, _ := slices.BinarySearch(x.names, job.Name(group+"/"))
-	to, _ := slices.BinarySearch(x.names, job.Name(group+"0"))
-	return x.names[from:to]
+	return x.list[x.place(job.Name(group+"/")):x.place(job.Name(group+"0"))]
 }
 
-func (x *index) match(q query) (page []*indexed, total int, more bool) {
+// match returns copies of what is on the page: the index goes on changing.
+func (x *index) match(q query) (page []indexed, total int, more bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, name := range x.within(q.group) {
-		j := x.jobs[name]
-		if !q.selects(name, j) {
+	list := x.within(q.group)
+	if q.selectsAll() { // the common case, which need not look at all of them
+		total = len(list)
+		if q.after != "" {
+			list = list[sort.Search(len(list), func(i int) bool { return list[i].name > q.after }):]
+		}
+		if more = len(list) > q.limit; more {
+			list = list[:q.limit]
+		}
+		for _, j := range list {
+			page = append(page, *j)
+		}
+		return page, total, more
+	}
+	for _, j := range list {
+		if !q.selects(j) {
 			continue
 		}
 		total++
 		switch {
-		case name <= q.after:
+		case j.name <= q.after:
 		case len(page) < q.limit:
-			page = append(page, j)
+			page = append(page, *j)
 		default:
 			more = true
 		}
@@ -273,5 +304,5 @@ func (x *index) match(q query) (page []*indexed, total int, more bool) {
 func (x *index) len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.names)
+	return len(x.list)
 }

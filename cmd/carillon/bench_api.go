@@ -204,15 +204,15 @@ func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (ms
 // streams opens live tails, and returns what they cost in memory in MB: in this process,
 // which has the other ends of the connections too.
 func (b *apiBench) streams(ctx context.Context, run job.RunID, n int) (float64, error) {
-	before := memoryInUse()
 	conns := make([]net.Conn, n)
-	defer func() {
+	hangUp := sync.OnceFunc(func() {
 		for _, c := range conns {
 			if c != nil {
 				_ = c.Close()
 			}
 		}
-	}()
+	})
+	defer hangUp()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(64)
 	for i := range conns {
@@ -234,8 +234,17 @@ func (b *apiBench) streams(ctx context.Context, run job.RunID, n int) (float64, 
 	if err := g.Wait(); err != nil {
 		return 0, err
 	}
-	return memoryInUse() - before, nil
+	// What is left without them was there before: the load's leftovers go little by little.
+	with := memoryInUse()
+	hangUp()
+	if err := wait(ctx, streamsGone); err != nil {
+		return 0, err
+	}
+	return with - memoryInUse(), nil
 }
+
+// streamsGone is how long streams may take to notice that nobody reads them any more.
+const streamsGone = 20 * time.Second
 
 // memoryInUse returns what live objects and stacks take, in MB.
 func memoryInUse() float64 {
