@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -29,6 +30,9 @@ type index struct {
 	jobs  map[job.Name]*indexed // tombstones too: they tell older entries apart
 	list  []*indexed            // those that are not deleted, in order of name once loaded
 	ready bool
+
+	// hay is the list's texts; nil when they have changed since it was made.
+	hay atomic.Pointer[haystack]
 }
 
 // indexed is a job as lists need it. Its definition stays encoded until it is on a
@@ -161,6 +165,7 @@ func (x *index) put(name job.Name, next *indexed) {
 	}
 	wasListed := !j.deleted
 	*j = *next
+	x.hay.Store(nil)
 	j.name = name
 	if j.deleted {
 		j.data, j.text = nil, ""
@@ -229,11 +234,7 @@ func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var names []job.Name
-	for _, j := range x.within(q.group) {
-		if q.selects(j) {
-			names = append(names, j.name)
-		}
-	}
+	x.each(&q, func(j *indexed) { names = append(names, j.name) })
 	return names, nil
 }
 
@@ -247,9 +248,9 @@ func (x *index) wait(ctx context.Context) error {
 	}
 }
 
-// selects reports whether a job matches, whatever the page.
+// selects reports whether a job matches but for its text, whatever the page.
 func (q *query) selects(j *indexed) bool {
-	return (q.paused == nil || *q.paused == j.paused) && (q.text == "" || strings.Contains(j.text, q.text)) && (q.among == nil || q.among[j.name]) &&
+	return (q.paused == nil || *q.paused == j.paused) && (q.among == nil || q.among[j.name]) &&
 		(q.groups == nil || q.groups[j.name.Group()])
 }
 
@@ -258,21 +259,45 @@ func (q *query) selectsAll() bool {
 	return q.paused == nil && q.text == "" && q.among == nil && (q.groups == nil || q.group != "" && q.groups[q.group])
 }
 
-// within returns a group's jobs, or all. The caller holds mu.
-func (x *index) within(group string) []*indexed {
+// within returns where a group's jobs are on the list, or all. The caller holds mu.
+func (x *index) within(group string) (from, to int) {
 	if group == "" {
-		return x.list
+		return 0, len(x.list)
 	}
-	// A group's jobs lie together, from "group/" up to the byte after '/', which is '0'.
-	return x.list[x.place(job.Name(group+"/")):x.place(job.Name(group+"0"))]
+	// They lie together, from "group/" up to the byte after '/', which is '0'.
+	return x.place(job.Name(group + "/")), x.place(job.Name(group + "0"))
+}
+
+// each calls yield for the jobs that match, in order of name. The caller holds mu.
+func (x *index) each(q *query, yield func(*indexed)) {
+	from, to := x.within(q.group)
+	if q.text == "" {
+		for _, j := range x.list[from:to] {
+			if q.selects(j) {
+				yield(j)
+			}
+		}
+		return
+	}
+	hay := x.hay.Load()
+	if hay == nil {
+		hay = newHaystack(x.list)
+		x.hay.Store(hay) // nobody changes the list meanwhile
+	}
+	hay.find(q.text, from, to, func(at int) {
+		if j := x.list[at]; q.selects(j) {
+			yield(j)
+		}
+	})
 }
 
 // match returns copies of what is on the page: the index goes on changing.
 func (x *index) match(q query) (page []indexed, total int, more bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	list := x.within(q.group)
 	if q.selectsAll() { // the common case, which need not look at all of them
+		from, to := x.within(q.group)
+		list := x.list[from:to]
 		total = len(list)
 		if q.after != "" {
 			list = list[sort.Search(len(list), func(i int) bool { return list[i].name > q.after }):]
@@ -285,10 +310,7 @@ func (x *index) match(q query) (page []indexed, total int, more bool) {
 		}
 		return page, total, more
 	}
-	for _, j := range list {
-		if !q.selects(j) {
-			continue
-		}
+	x.each(&q, func(j *indexed) {
 		total++
 		switch {
 		case j.name <= q.after:
@@ -297,7 +319,7 @@ func (x *index) match(q query) (page []indexed, total int, more bool) {
 		default:
 			more = true
 		}
-	}
+	})
 	return page, total, more
 }
 

@@ -29,7 +29,7 @@ import (
 // benchAPI measures lists and gets over many jobs and runs at a fixed rate, and then what
 // open streams cost. A request's time counts from when it was to be sent, so that one that
 // waits behind a slow one is slow too.
-func benchAPI(ctx context.Context, o benchOptions) (*benchResult, error) {
+func benchAPI(ctx context.Context, o benchOptions) (r *benchResult, err error) {
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func benchAPI(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { err = errors.Join(err, store.Close()) }()
 	live, err := seedRuns(ctx, store, o.jobs, o.runs, from)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func benchAPI(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer api.stop()
+	defer func() { err = errors.Join(err, api.stop()) }()
 
 	meter, err := startMeter(o.profile)
 	if err != nil {
@@ -65,7 +65,7 @@ func benchAPI(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	elapsed, used := meter.stop()
-	r := &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: len(ms), Rate: float64(len(ms)) / elapsed.Seconds(), Seconds: elapsed.Seconds(), Lost: bad, CPUMicros: each(used, len(ms))}
+	r = &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: len(ms), Rate: float64(len(ms)) / elapsed.Seconds(), Seconds: elapsed.Seconds(), Lost: bad, CPUMicros: each(used, len(ms))}
 	slices.Sort(ms)
 	r.P50, r.P99, r.Max = ms[len(ms)/2], ms[len(ms)*99/100], ms[len(ms)-1]
 	if r.Streams = o.streams; o.streams > 0 {
@@ -118,7 +118,7 @@ type apiBench struct {
 	server *webapi.Server
 	addr   string
 	client *http.Client
-	stop   func()
+	stop   func() error
 }
 
 func (w *benchWorld) startAPI(ctx context.Context, store logstore.Store, streams int) (*apiBench, error) {
@@ -129,7 +129,7 @@ func (w *benchWorld) startAPI(ctx context.Context, store logstore.Store, streams
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	b := &apiBench{server: server, stop: func() { cancel(); <-done }, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxConnsPerHost: 256}}}
+	b := &apiBench{server: server, stop: func() error { cancel(); return <-done }, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, MaxConnsPerHost: 256}}}
 	select {
 	case <-server.Listening():
 	case err := <-done:
