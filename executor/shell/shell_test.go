@@ -195,6 +195,24 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldTheRun(t *testing.T) {
 	child.wantCut()
 }
 
+func TestAGigabyteOfOutputIsContained(t *testing.T) {
+	w := newWorld(t)
+	w.Begin(sh("yes | tr -d '\\n' | head -c 500000000; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -c 500000000"))
+	e := w.End()
+	runnertest.WantEnd(t, e, job.StatusSucceeded, 0, "")
+	// The log ends where its bound is, and the lines beyond are counted, not kept.
+	if e.LogLines > 1_000_000 {
+		t.Errorf("%d lines were logged", e.LogLines)
+	}
+	stored := 0
+	if err := w.Conn.Scan(t.Context(), bus.StreamLog, "log.*", func(m *bus.Stored) bool { stored += len(m.Data); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if most := 2 * 64 << 20; stored > most {
+		t.Errorf("%d bytes are stored, of at most %d", stored, most)
+	}
+}
+
 func TestBinaryOutputAndAFloodAreHarmless(t *testing.T) {
 	w := newWorld(t)
 	w.Begin(sh("head -c 1000000 /dev/urandom"))

@@ -1,9 +1,12 @@
 package dispatch_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
 	"carillon/executor"
@@ -184,6 +187,52 @@ func TestARunWhoseInstanceDiesGoesElsewhere(t *testing.T) {
 		w.wantBegan("b job")
 		time.Sleep(2 * time.Minute)
 		w.wantTold(tr, "started a", "started b a is gone; b was chosen by first", "finished succeeded b")
+		w.wantTriggers(0)
+	})
+}
+
+func TestARunThatWasAcceptedAndNeverBegunIsDoneByAnother(t *testing.T) {
+	run(t, func(w *world) {
+		w.dispatcher("node")
+		w.executor("b", 3*time.Second)
+		time.Sleep(time.Second)
+		// Instance a says that it takes the run, and dies at that moment.
+		dying := w.connect("a")
+		kv, err := dying.JS.KeyValue(w.t.Context(), bus.BucketInst)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := dying.NC.Subscribe(bus.SubjectInstance("g", "a", bus.VerbRun), func(m *nats.Msg) {
+			reply := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 4}
+			if err := reply.Respond(m); err != nil {
+				w.t.Error(err)
+			}
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		for _, change := range []func(*bus.Trigger){func(*bus.Trigger) {}, atMostOnce} { // nobody has claimed it
+			i := bus.Instance{
+				Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"},
+				Slots: 4, Protocol: bus.Protocol, At: time.Now(),
+			}
+			data, err := json.Marshal(i)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if _, err := kv.Put(w.t.Context(), i.Key(), data); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			tr := w.trigger(job.RouteFirst, change)
+			time.Sleep(time.Second)
+			w.wantBegan("")
+			if err := kv.Delete(w.t.Context(), i.Key()); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(bus.AckWait + 10*time.Second)
+			w.wantBegan("b job")
+			w.wantTold(tr, "started b", "finished succeeded b")
+		}
 		w.wantTriggers(0)
 	})
 }
