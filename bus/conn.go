@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -60,6 +61,7 @@ func Connect(cfg Config) (*Conn, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	var refusals atomic.Int64 // since we were last admitted
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),
@@ -78,8 +80,17 @@ func Connect(cfg Config) (*Conn, error) {
 				log.Warn("bus disconnected", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("bus reconnected", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			refusals.Store(0)
+			log.Info("bus reconnected", "server", nc.ConnectedUrlRedacted())
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrAuthorization) { // once an attempt, of which there are some a second
+				if n := refusals.Add(1); n&(n-1) == 0 {
+					log.Warn("bus refuses us; trying on", "times", n)
+				}
+				return
+			}
 			if sub != nil {
 				log.Warn("bus error", "subject", sub.Subject, "error", err)
 			} else {

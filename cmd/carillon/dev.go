@@ -65,7 +65,7 @@ func newDevCommand() *cobra.Command {
 	o.nodeConfig.flags(f)
 	o.monitorOptions.flags(f)
 	o.runnerOptions.flags(f)
-	return cmd
+	return configurable(cmd)
 }
 
 func runDev(cmd *cobra.Command, o devOptions) (err error) {

@@ -65,7 +65,7 @@ func newExecutorCommand() *cobra.Command {
 	if err := cmd.MarkFlagRequired("group"); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return cmd
+	return configurable(cmd)
 }
 
 func runExecutor(cmd *cobra.Command, o executorOptions) error {

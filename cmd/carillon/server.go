@@ -83,7 +83,7 @@ func newServerCommand() *cobra.Command {
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	o.nodeConfig.flags(f)
 	o.provider.flags(f)
-	return cmd
+	return configurable(cmd)
 }
 
 func runServer(cmd *cobra.Command, o serverOptions) (err error) {

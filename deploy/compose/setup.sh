@@ -1,0 +1,42 @@
+#!/bin/sh
+# Makes what compose.yaml needs, in ./secrets: keys, the configuration of NATS, and
+# certificates of an authority of its own. It needs carillon and openssl in PATH, and
+# makes nothing anew that is there.
+set -eu
+cd "$(dirname "$0")"
+mkdir -p secrets/tls
+umask 077
+
+[ -e secrets/nats.keys ] || carillon nats keygen > secrets/nats.keys
+[ -e secrets/master.key ] || carillon secret keygen > secrets/master.key
+[ -e secrets/default.seed ] || : > secrets/default.seed # until a credential is created
+
+if [ ! -e secrets/tls/cert.pem ]; then
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj /CN=carillon-compose-ca \
+    -keyout secrets/tls/ca.key -out secrets/tls/ca.pem
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=carillon-compose \
+    -keyout secrets/tls/key.pem -out secrets/tls/cert.csr
+  printf 'subjectAltName=DNS:localhost,DNS:nats1,DNS:nats2,DNS:nats3,DNS:server1,DNS:server2,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n' > secrets/tls/ext
+  openssl x509 -req -in secrets/tls/cert.csr -CA secrets/tls/ca.pem -CAkey secrets/tls/ca.key -CAcreateserial -days 825 \
+    -extfile secrets/tls/ext -out secrets/tls/cert.pem
+fi
+
+# The same configuration for all three: what differs is a variable.
+{
+  carillon nats config --keys secrets/nats.keys |
+    sed -e 's|^server_name: .*|server_name: $NATS_NAME|' -e 's|^listen: .*|listen: "0.0.0.0:4222"|' -e 's|^  store_dir: .*|  store_dir: "/data"|'
+  cat <<'CONF'
+
+tls { cert_file: "/etc/nats/tls/cert.pem", key_file: "/etc/nats/tls/key.pem", ca_file: "/etc/nats/tls/ca.pem" }
+cluster {
+  name: carillon
+  listen: "0.0.0.0:6222"
+  routes: ["nats://nats1:6222", "nats://nats2:6222", "nats://nats3:6222"]
+  tls { cert_file: "/etc/nats/tls/cert.pem", key_file: "/etc/nats/tls/key.pem", ca_file: "/etc/nats/tls/ca.pem" }
+}
+CONF
+} > secrets/nats.conf
+# The images run as users of their own.
+chmod 755 secrets secrets/tls
+chmod 644 secrets/nats.conf secrets/tls/*.pem secrets/nats.keys secrets/master.key secrets/default.seed
+echo "secrets are in $(pwd)/secrets; anybody on this machine can read them"
