@@ -82,6 +82,9 @@ func (h *handlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObje
 	if err != nil {
 		return nil, err
 	}
+	if _, err := h.conn.GetJob(ctx, name); err != nil {
+		return nil, err
+	}
 	var list bus.BackfillList
 	if err := h.ask(ctx, name, bus.VerbBackfills, bus.BackfillsRequest{Job: name}, &list); err != nil {
 		return nil, err
@@ -93,6 +96,12 @@ func (h *handlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObje
 func (h *handlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestObject) (CancelBackfillResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
+		return nil, err
+	}
+	if err := job.CheckSlug("backfill", r.Backfill); err != nil {
+		return nil, err
+	}
+	if _, err := h.conn.GetJob(ctx, name); err != nil {
 		return nil, err
 	}
 	request := bus.BackfillCancel{ID: r.Backfill, Job: name, By: author(ctx)}
