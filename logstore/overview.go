@@ -34,7 +34,7 @@ type Overview struct {
 	Alive    map[job.Status]int `json:"alive"` // pending, queued and running now
 	Total    ReportRow          `json:"total"`
 	Trend    []ReportRow        `json:"trend"`    // by hour, or by day beyond three days
-	Busiest  []ReportRow        `json:"busiest"`  // minutes with the most runs
+	Busiest  []ReportRow        `json:"busiest"`  // minutes with the most runs, without times
 	Slowest  []ReportRow        `json:"slowest"`  // jobs by the 95th percentile of their duration
 	Failing  []ReportRow        `json:"failing"`  // jobs by the share of their runs that failed
 	Failures []Failure          `json:"failures"` // the most frequent
@@ -49,38 +49,33 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	}
 	whole := base.WithDefaults()
 	o := Overview{From: whole.From, To: whole.To}
-	o.Total.Statuses = map[job.Status]int{}
-	report := func(f ReportFilter, into func([]ReportRow)) func() error {
+	report := func(f ReportFilter, into func(Report)) func() error {
 		return func() error {
 			r, err := store.Report(ctx, f)
 			if err == nil {
-				into(append([]ReportRow{}, r.Rows...))
+				r.Rows = append([]ReportRow{}, r.Rows...)
+				into(r)
 			}
 			return err
 		}
 	}
 	byJob, trend, minutes := base, whole, base
 	byJob.By = []Dimension{ByJob}
-	trend.Order = OrderTime
+	trend.Order, trend.Total = OrderTime, true
 	if trend.Step = StepHour; whole.To.Sub(whole.From) > trendByHours {
 		trend.Step = StepDay
 	}
-	minutes.Step, minutes.Order, minutes.Limit = StepMinute, OrderRuns, top
+	minutes.Step, minutes.Order, minutes.Limit, minutes.Brief = StepMinute, OrderRuns, top, true
 	if oldest := now.Add(-minutesKept); minutes.From.Before(oldest) {
 		minutes.From = oldest
 	}
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(overviewAtOnce)
-	g.Go(report(byJob, func(rows []ReportRow) { o.Slowest, o.Failing = leaders(rows, top) }))
-	g.Go(report(trend, func(rows []ReportRow) { o.Trend = rows }))
-	g.Go(report(base, func(rows []ReportRow) {
-		if len(rows) > 0 {
-			o.Total = rows[0]
-		}
-	}))
+	g.Go(report(byJob, func(r Report) { o.Slowest, o.Failing = leaders(r.Rows, top) }))
+	g.Go(report(trend, func(r Report) { o.Trend, o.Total = r.Rows, r.Total }))
 	if o.Busiest = []ReportRow{}; minutes.From.Before(minutes.To) {
-		g.Go(report(minutes, func(rows []ReportRow) { o.Busiest = rows }))
+		g.Go(report(minutes, func(r Report) { o.Busiest = r.Rows }))
 	}
 	g.Go(func() (err error) {
 		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})

@@ -73,6 +73,8 @@ type ReportFilter struct {
 	Step  Step  // minutes are not known by job, version or instance
 	Order Order // defaults to time with a step, else to runs
 	Limit int   // of rows: from 1 to MaxReportRows; defaults to DefaultReportRows
+	Brief bool  // counts only: no row says how long things took
+	Total bool  // of all rows together, too
 }
 
 // Validate returns an *InvalidError that names the first field that is wrong.
@@ -151,6 +153,8 @@ type Report struct {
 	From time.Time   `json:"from"` // what the rows cover: whole steps
 	To   time.Time   `json:"to"`
 	Rows []ReportRow `json:"rows"`
+	// Total is that of all rows, those beyond the limit too, if it was asked for.
+	Total ReportRow `json:"total"`
 }
 
 // ReportRow is what became of some of them.

@@ -268,7 +268,7 @@ func query(ctx context.Context, where string, ownClickHouse bool, runs, lines, t
 			return nil, err
 		}
 		defer func() { _ = s.Close() }()
-		return measureSized(ctx, s, 0, times)
+		return measureSized(ctx, s, -1, times)
 	}
 	dir, err := os.MkdirTemp("", "carillon-bench-")
 	if err != nil {
@@ -304,10 +304,10 @@ func measureSized(ctx context.Context, s logstore.Store, lines, times int) (*ans
 	if err != nil {
 		return nil, err
 	}
-	found.Lines, found.Bytes = lines, stats.Bytes
+	found.Lines, found.Bytes = max(lines, 0), stats.Bytes
 	ch, ok := s.(*clickhouse.Store)
 	if !ok {
-		if lines == 0 { // in one file, only one of them can be told
+		if lines == 0 { // of both together it cannot be told
 			found.PerRun = float64(stats.Bytes) / float64(found.Runs)
 		}
 		return found, nil

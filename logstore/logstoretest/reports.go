@@ -195,9 +195,22 @@ func reportOrders(t *testing.T, s logstore.Store) {
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/lost", "billing/unknown"}}, "billing/lost")
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/unknown"}})
 	want(logstore.ReportFilter{By: []logstore.Dimension{logstore.ByInstance}, Group: "billing"}, "worker-0", "worker-1", "worker-2")
-	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1})
+	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1, Brief: true})
 	if !busiest.From.Equal(day) || !busiest.To.Equal(day.Add(12*time.Hour)) || len(busiest.Rows) != 1 || busiest.Rows[0].Runs != 12 || !busiest.Rows[0].At.Equal(day.Add(10*time.Hour)) {
 		t.Errorf("the busiest minute is %+v; want that of the 12 that were missed", busiest)
+	}
+	if busiest.Rows[0].Duration.Count != 0 || busiest.Rows[0].Statuses[job.StatusMissed] != 12 {
+		t.Errorf("a brief row is %+v", busiest.Rows[0])
+	}
+	hours := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Step: logstore.StepHour, Limit: 1, Total: true}
+	all := hours
+	all.Step = logstore.StepNone
+	total := reportOf(t, s, hours)
+	if diff := cmp.Diff(reportOf(t, s, all).Rows[0], total.Total); diff != "" || len(total.Rows) != 1 {
+		t.Errorf("the total of %d hours differs (-whole +total):\n%s", len(total.Rows), diff)
+	}
+	if none := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(time.Hour), Total: true}).Total; none.Runs != 0 || none.Statuses == nil {
+		t.Errorf("the total of nothing is %+v", none)
 	}
 	month := reportOf(t, s, logstore.ReportFilter{From: day.Add(-20 * 24 * time.Hour), To: day.Add(5 * time.Hour)})
 	if len(month.Rows) != 1 || month.Rows[0].Runs != 134 || !month.To.Equal(day.Add(24*time.Hour)) {

@@ -34,6 +34,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	}
 	f := filter.WithDefaults()
 	report := logstore.Report{From: f.From, To: f.To}
+	tallies, total := map[rowKey]*tally{}, tally{}
 	query, args := s.reportQuery(&f)
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var r logstore.ReportRow
-		var t tally
+		t := &tally{}
 		var at, number int64
 		into := []any{&at, &r.Group, &number, &r.Version, &r.Instance}
 		for i := range t.counts {
@@ -61,15 +62,46 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 		if number != 0 {
 			r.Job = s.jobs.name(number)
 		}
-		if t.tell(&r); r.Runs != 0 || r.Attempts != 0 {
-			report.Rows = append(report.Rows, r)
+		if t.tellCounts(&r); r.Runs == 0 && r.Attempts == 0 {
+			continue
+		}
+		switch f.Order { // of all others, the times of those rows will do that are shown
+		case logstore.OrderDuration:
+			r.Duration = t.spreads[0].summary()
+		case logstore.OrderLateness:
+			r.Started = t.spreads[2].summary()
+		case logstore.OrderTime, logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio:
+		}
+		report.Rows, tallies[keyOf(&r)] = append(report.Rows, r), t
+		if f.Total {
+			total.merge(t)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return report, fmt.Errorf("read report: %w", err)
 	}
 	report.Rows = logstore.SortReport(report.Rows, f.Order, f.Limit)
+	for i := range report.Rows {
+		tallies[keyOf(&report.Rows[i])].tellTimes(&report.Rows[i])
+	}
+	if f.Total {
+		total.tellCounts(&report.Total)
+		total.tellTimes(&report.Total)
+	}
 	return report, nil
+}
+
+// rowKey tells the rows of a report apart.
+type rowKey struct {
+	at       int64
+	group    string
+	job      job.Name
+	version  int
+	instance string
+}
+
+func keyOf(r *logstore.ReportRow) rowKey {
+	return rowKey{r.At.Unix(), r.Group, r.Job, r.Version, r.Instance}
 }
 
 // reportQuery returns the statement for the rows of a report.
@@ -96,14 +128,27 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 		at = "bucket / 86400 * 86400"
 	case logstore.StepNone:
 	}
+	// Only by what is asked for: the rows of a table are in the order of their buckets.
+	group := []string{}
+	if at != "0" {
+		group = append(group, at)
+	}
 	columns := map[logstore.Dimension]string{logstore.ByGroup: "''", logstore.ByJob: "0", logstore.ByVersion: "0", logstore.ByInstance: "''"}
 	for _, d := range f.By {
 		if columns[d] = string(d); d == logstore.ByGroup {
 			columns[d] = "grp"
 		}
+		group = append(group, columns[d])
 	}
-	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY 1, 2, 3, 4, 5", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
-		strings.Join(addedUp, ", "), readFrom(f).name, strings.Join(conditions, " AND ")), args
+	wanted := addedUp
+	if f.Brief {
+		wanted = addedUpBriefly
+	}
+	if len(group) == 0 {
+		group = []string{"''"}
+	}
+	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY %s", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
+		strings.Join(wanted, ", "), readFrom(f).name, strings.Join(conditions, " AND "), strings.Join(group, ", ")), args
 }
 
 // addedUp are the columns of a tally over some rows.
@@ -122,8 +167,33 @@ var addedUp = func() []string {
 	return added
 }()
 
-// tell writes into r what t has added up.
-func (t *tally) tell(r *logstore.ReportRow) {
+// addedUpBriefly is addedUp without what tells times.
+var addedUpBriefly = func() []string {
+	added := slices.Clone(addedUp)
+	for i, column := range tallyColumns {
+		if i > slices.Index(tallyColumns, "attempts") {
+			if added[i] = "0"; slices.Contains(spreadColumns, column) {
+				added[i] = "x''"
+			}
+		}
+	}
+	return added
+}()
+
+// merge adds another tally.
+func (t *tally) merge(other *tally) {
+	for i, n := range other.counts {
+		t.counts[i] += n
+	}
+	t.attempts, t.measured, t.firsts = t.attempts+other.attempts, t.measured+other.measured, t.firsts+other.firsts
+	t.durationSum, t.durationMax = t.durationSum+other.durationSum, max(t.durationMax, other.durationMax)
+	for i, s := range other.spreads {
+		t.spreads[i] = append(t.spreads[i], s...)
+	}
+}
+
+// tellCounts writes into r what t has counted.
+func (t *tally) tellCounts(r *logstore.ReportRow) {
 	r.Statuses, r.Attempts = map[job.Status]int{}, int(t.attempts)
 	for i, n := range t.counts {
 		if n != 0 {
@@ -131,6 +201,10 @@ func (t *tally) tell(r *logstore.ReportRow) {
 		}
 	}
 	r.Judge()
+}
+
+// tellTimes writes into r how long things took.
+func (t *tally) tellTimes(r *logstore.ReportRow) {
 	r.Duration, r.Committed, r.Started, r.Finished = t.spreads[0].summary(), t.spreads[1].summary(), t.spreads[2].summary(), t.spreads[3].summary()
 	if t.measured > 0 {
 		r.Duration.Mean, r.Duration.Max = time.Duration(t.durationSum/t.measured)*time.Millisecond, time.Duration(t.durationMax)*time.Millisecond

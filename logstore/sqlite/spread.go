@@ -3,7 +3,6 @@ package sqlite
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"time"
 
 	"carillon/logstore"
@@ -19,7 +18,7 @@ type spread []byte
 // with every step in it.
 const maxSpread = 16 << 10
 
-func stepOf(ms int64) int { return int(math.Round(32 * math.Log2(1+float64(max(ms, 0))))) }
+func stepOf(ms int64) int { return min(int(math.Round(32*math.Log2(1+float64(max(ms, 0))))), lastStep) }
 
 func millisOf(step int) int64 { return int64(math.Round(math.Exp2(float64(step)/32) - 1)) }
 
@@ -27,20 +26,22 @@ func (s spread) add(ms int64) spread {
 	return binary.AppendUvarint(binary.AppendUvarint(s, uint64(stepOf(ms))), 1) //nolint:gosec // is not negative
 }
 
+// lastStep is that of 78 days: what took longer counts as that.
+const lastStep = 1049
+
 // counts returns how often each step is there, and how many that are in all. What is
 // not a spread counts as far as it is one.
-func (s spread) counts() (counts map[int]int64, total int64) {
-	counts = map[int]int64{}
+func (s spread) counts() (counts [lastStep + 1]int64, total int64) {
 	for len(s) > 0 {
 		step, n := binary.Uvarint(s)
 		if n <= 0 {
 			break
 		}
 		count, m := binary.Uvarint(s[n:])
-		if m <= 0 || step > math.MaxInt16 || count > math.MaxInt32 {
+		if m <= 0 || step > lastStep || count > math.MaxInt32 {
 			break
 		}
-		counts[int(step)] += int64(count)
+		counts[step] += int64(count)
 		total += int64(count)
 		s = s[n+m:]
 	}
@@ -50,20 +51,13 @@ func (s spread) counts() (counts map[int]int64, total int64) {
 // compact returns the same spread with each step once.
 func (s spread) compact() spread {
 	counts, _ := s.counts()
-	out := make(spread, 0, 4*len(counts))
-	for _, step := range steps(counts) {
-		out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(step)), uint64(counts[step])) //nolint:gosec // are not negative
+	out := make(spread, 0, len(s))
+	for step, n := range counts {
+		if n > 0 {
+			out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(step)), uint64(n)) //nolint:gosec // are not negative
+		}
 	}
 	return out
-}
-
-func steps(counts map[int]int64) []int {
-	all := make([]int, 0, len(counts))
-	for step := range counts {
-		all = append(all, step)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // summary returns what reports say of a spread.
@@ -75,8 +69,8 @@ func (s spread) summary() logstore.Spread {
 		into *time.Duration
 	}{{0.5, &out.P50}, {0.9, &out.P90}, {0.95, &out.P95}, {0.99, &out.P99}}
 	var seen int64
-	for _, step := range steps(counts) {
-		seen += counts[step]
+	for step, n := range counts {
+		seen += n
 		for len(wanted) > 0 && seen > min(int64(wanted[0].q*float64(total)), total-1) {
 			*wanted[0].into = time.Duration(millisOf(step)) * time.Millisecond
 			wanted = wanted[1:]
