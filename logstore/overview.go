@@ -17,7 +17,7 @@ const (
 	// minutesKept is how far back stores know minutes.
 	minutesKept = 8 * 24 * time.Hour
 	// overviewAtOnce is how many questions an overview asks of its store at a time.
-	overviewAtOnce = 4
+	overviewAtOnce = 2
 )
 
 // OverviewFilter says what an overview is of.
