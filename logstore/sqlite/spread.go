@@ -54,7 +54,7 @@ func (s spread) compact() spread {
 	out := make(spread, 0, len(s))
 	for step, n := range counts {
 		if n > 0 {
-			out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(step)), uint64(n)) //nolint:gosec // are not negative
+			out = binary.AppendUvarint(binary.AppendUvarint(out, uint64(step)), uint64(n))
 		}
 	}
 	return out
