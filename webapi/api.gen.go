@@ -337,6 +337,15 @@ type Cause = job.Cause
 // Change One state change of a run.
 type Change = logstore.Change
 
+// Changed The data of an event.
+type Changed struct {
+	// More More has changed than is named
+	More bool `json:"more"`
+
+	// Names Jobs, as group/name, of jobs and runs; groups, of executors
+	Names []string `json:"names"`
+}
+
 // Channel A way to people. Secrets are set by themselves.
 type Channel = alert.Channel
 

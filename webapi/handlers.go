@@ -24,6 +24,7 @@ type handlers struct {
 	store   logstore.Store // as visibleStore has it
 	ledger  *ledger.Ledger
 	index   *index
+	news    *news
 	users   *auth.Directory
 	audit   *audit.Log
 	alerts  *alert.Book

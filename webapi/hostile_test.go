@@ -172,6 +172,9 @@ func TestNothingThatIsSentMakesTheServerFail(t *testing.T) {
 	for _, template := range slices.Sorted(maps.Keys(h.server.contract.doc.Paths.Map())) {
 		item := h.server.contract.doc.Paths.Find(template)
 		for method, op := range item.Operations() {
+			if op.OperationID == "followEvents" {
+				continue // it is open until somebody goes
+			}
 			params := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
 			var schema *openapi3.Schema
 			if op.RequestBody != nil {

@@ -24,7 +24,8 @@ import (
 type index struct {
 	conn   *bus.Conn
 	log    *slog.Logger
-	loaded chan struct{} // closed when all that there was is in
+	loaded chan struct{}  // closed when all that there was is in
+	tell   func(job.Name) // hears of every version that is put in once all is loaded
 
 	mu    sync.RWMutex
 	jobs  map[job.Name]*indexed // tombstones too: they tell older entries apart
@@ -47,8 +48,8 @@ type indexed struct {
 	data     []byte // a job.Version in JSON
 }
 
-func newIndex(conn *bus.Conn, log *slog.Logger) *index {
-	return &index{conn: conn, log: log, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}}
+func newIndex(conn *bus.Conn, tell func(job.Name), log *slog.Logger) *index {
+	return &index{conn: conn, log: log, tell: tell, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}}
 }
 
 // rewatch is how long to wait before watching again after a watch broke.
@@ -169,6 +170,9 @@ func (x *index) put(name job.Name, next *indexed) {
 	j.name = name
 	if j.deleted {
 		j.data, j.text = nil, ""
+	}
+	if x.ready {
+		x.tell(name)
 	}
 	if wasListed != j.deleted {
 		return // listed before and still, or neither

@@ -35,7 +35,7 @@ func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {
 			}
 		}
 		put("a/before")
-		x := newIndex(ours, slog.New(slog.DiscardHandler))
+		x := newIndex(ours, func(job.Name) {}, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- x.run(ctx) }()

@@ -25,7 +25,7 @@ func entryOf(name job.Name, revision uint64, change func(*job.Version)) *bus.Job
 	return e
 }
 
-func emptyIndex() *index { return newIndex(nil, slog.New(slog.DiscardHandler)) }
+func emptyIndex() *index { return newIndex(nil, func(job.Name) {}, slog.New(slog.DiscardHandler)) }
 
 func listed(t *testing.T, x *index, q query) []job.Name {
 	t.Helper()

@@ -149,7 +149,7 @@ func TestJobsAreListedInPagesAndByFilter(t *testing.T) {
 // The watch is not running here: what a list shows came from the write itself.
 func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 	w := newWorld(t)
-	h := &handlers{conn: w.conn, store: w.store, index: newIndex(w.conn, w.server.log), log: w.server.log}
+	h := &handlers{conn: w.conn, store: w.store, index: newIndex(w.conn, func(job.Name) {}, w.server.log), log: w.server.log}
 	h.index.finishLoading()
 	ctx := local(t.Context())
 	list := func(paused bool, expected int) {

@@ -118,6 +118,8 @@ var permits = map[string]permit{
 
 	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
 
+	"followEvents": {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
+
 	"listNodes":  {role: auth.Viewer, where: somewhere},
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},

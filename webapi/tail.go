@@ -137,13 +137,23 @@ func parseEventID(s string) (attempt int, seq int64, err error) {
 	return attempt, seq, nil
 }
 
-// subscriptions are a tail's ears on the bus.
+// subscriptions are the ears of a tail, or of the news, on the bus.
 type subscriptions []*nats.Subscription
 
 func (s subscriptions) stop() {
 	for _, sub := range s {
 		_ = sub.Unsubscribe() // fails only on a closed connection, which has none
 	}
+}
+
+// dropped returns how many messages came faster than they were taken up.
+func (s subscriptions) dropped() int {
+	n := 0
+	for _, sub := range s {
+		lost, _ := sub.Dropped() // fails only on a closed connection, which hears nothing
+		n += lost
+	}
+	return n
 }
 
 // subscribe begins to hear. It comes before the store is read, so that a line is

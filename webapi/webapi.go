@@ -172,7 +172,8 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newIndex(conn, cfg.Logger)
+	told := newNews(conn, cfg.Logger)
+	x := newIndex(conn, func(name job.Name) { told.note(topicJobs, name.Group(), string(name)) }, cfg.Logger)
 	open := newStreams()
 	m, err := newMetrics(cfg.Registerer, x, open)
 	if err != nil {
@@ -180,7 +181,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}), index: x, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 		retention: *cfg.Retention,
@@ -221,6 +222,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.handlers.index.run(ctx) })
+	g.Go(func() error { return s.handlers.news.run(ctx) })
 	g.Go(func() error { return s.handlers.users.Run(ctx) })
 	g.Go(func() error { return s.handlers.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
@@ -274,6 +276,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes := s.contract.checked(app, s.admit)
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
+	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))

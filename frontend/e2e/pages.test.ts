@@ -61,4 +61,4 @@ async function english(page: Page): Promise<string[]> {
   return texts.filter((text) => /^[A-Z][a-z]+( [a-z]+)*$/.test(text) && !known.has(text));
 }
 
-const known = new Set(["Carillon", "Cron", "Quartz", "Shell", "Go", "Esc", "Enter"]);
+const known = new Set(["Carillon", "English", "Cron", "Quartz", "Shell", "Go", "Esc", "Enter"]);

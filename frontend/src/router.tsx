@@ -31,8 +31,9 @@ export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
 export type Range = (typeof ranges)[number];
 export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
 export const jobViews = ["failing", "running", "paused"] as const;
-export const jobTabs = ["runs", "schedule", "definition", "versions", "audit"] as const;
+export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "about"] as const;
+export const alertTabs = ["open", "resolved", "rules", "channels", "silences"] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;
 
 const overview = createRoute({
@@ -176,6 +177,29 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts",
+  component: lazyRouteComponent(() => import("./pages/alerts/AlertsPage")),
+});
+
+const alertTab = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts/$tab",
+  params: {
+    parse: (p) => ({ tab: oneOf(p.tab, alertTabs) ?? "open" }),
+    stringify: (p) => p,
+  },
+  component: lazyRouteComponent(() => import("./pages/alerts/AlertsPage")),
+});
+
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: "/ledger",
+  validateSearch: (s) => optional({ range: oneOf(s.range, ranges), group: one(s.group) }),
+  component: lazyRouteComponent(() => import("./pages/ledger/LedgerPage")),
+});
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
@@ -222,6 +246,9 @@ const tree = root.addChildren([
   cluster,
   calendars,
   logs,
+  alerts,
+  alertTab,
+  ledger,
   audit,
   settings,
   settingsTab,

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { every } from "@/lib/live-switch";
+import { always, every } from "@/lib/every";
 import { api, base, dataOf } from "./client";
 import type { Calendar, Health } from "./schema.gen";
 
@@ -18,7 +18,7 @@ export const groupsQuery = queryOptions({
 export const versionQuery = queryOptions({
   queryKey: ["cluster", "version"],
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/version", { signal })),
-  refetchInterval: every(60_000),
+  refetchInterval: always(60_000),
 });
 
 /** Readiness answers 503 with a body when something is away: that is an answer, not a failure. */
@@ -28,7 +28,7 @@ export const healthQuery = queryOptions({
     const response = await fetch(`${base}/readyz`, { signal });
     return (await response.json()) as Health;
   },
-  refetchInterval: every(5000),
+  refetchInterval: always(10_000),
 });
 
 export const holdQuery = queryOptions({

@@ -4,7 +4,7 @@ import {
   type QueryClient,
   queryOptions,
 } from "@tanstack/react-query";
-import { every } from "@/lib/live-switch";
+import { every } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Job, JobItem, Status } from "./schema.gen";
 

@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { every } from "@/lib/live-switch";
+import { always, every } from "@/lib/every";
 import { isLiving } from "@/lib/status";
 import { api, base, dataOf } from "./client";
 import { ProblemError, unreachable } from "./problem";
-import type { Cause, LogPage, Status } from "./schema.gen";
+import type { Cause, LogPage, RetryRequest, Status } from "./schema.gen";
 
 export interface RunFilter {
   job?: string[];
@@ -62,7 +62,7 @@ export function runQuery(runId: string) {
     retryDelay: 700,
     refetchInterval: (query) => {
       const run = query.state.data;
-      return run && !isLiving(run.status) ? false : every(1000)();
+      return run && !isLiving(run.status) ? false : always(1500)();
     },
   });
 }
@@ -129,4 +129,11 @@ export function childRuns(runId: string, isAlive: boolean) {
       dataOf(api.GET("/api/v1/runs", { signal, params: { query: { parent: runId, limit: 50 } } })),
     refetchInterval: isAlive ? every(3000) : false,
   });
+}
+
+export type RetryOptions = Omit<RetryRequest, "key">;
+
+/** Does a run again that has ended. */
+export function retryRun(runId: string, body: RetryOptions) {
+  return dataOf(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } }, body }));
 }

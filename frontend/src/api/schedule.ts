@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { every } from "@/lib/live-switch";
+import { always, every } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Schedule } from "./schema.gen";
 
@@ -40,6 +40,6 @@ export function fireCounts(range: { from?: string; to: string; group?: string },
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts } } })),
     placeholderData: keepPreviousData,
-    refetchInterval: every(15_000),
+    refetchInterval: always(15_000),
   });
 }

@@ -1173,6 +1173,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear what has changed, as it does
+         * @description Server-sent events, so that a page need not keep asking. They say what has
+         *     changed, not how: what one shows is then asked for again. The history may have a
+         *     run up to a second later than its event.
+         *
+         *     - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
+         *       changed. The data is Changed.
+         *     - `reload`: more may have been missed than can be told; load everything anew.
+         *     - `bye`: the server stops, or one may not listen any more; connect again.
+         *
+         *     At most four of each come in a second, whatever happens, and who reads slowly
+         *     gets fewer, with the same in them. Connect with the `id` of the last event as
+         *     `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
+         *     seconds of silence.
+         */
+        get: operations["followEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes": {
         parameters: {
             query?: never;
@@ -3284,6 +3316,13 @@ export interface components {
              */
             next_seq?: number;
         };
+        /** @description The data of an event. */
+        Changed: {
+            /** @description Jobs, as group/name, of jobs and runs; groups, of executors */
+            names: string[];
+            /** @description More has changed than is named */
+            more: boolean;
+        };
         /** @description The data of a tail's last event. */
         LogEnd: {
             run: components["schemas"]["Run"];
@@ -3710,6 +3749,7 @@ export type LogRange = components['schemas']['LogRange'];
 export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
 export type LogPage = components['schemas']['LogPage'];
+export type Changed = components['schemas']['Changed'];
 export type LogEnd = components['schemas']['LogEnd'];
 export type Node = components['schemas']['Node'];
 export type NodeList = components['schemas']['NodeList'];
@@ -5704,6 +5744,33 @@ export interface operations {
                 /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
                 run_id: components["parameters"]["RunID"];
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    followEvents: {
+        parameters: {
+            query?: {
+                /** @description Only these. Defaults to all */
+                topic?: ("jobs" | "runs" | "executors" | "cluster" | "alerts")[];
+            };
+            header?: {
+                /** @description The id of the last event received */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;

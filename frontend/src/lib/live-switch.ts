@@ -14,14 +14,12 @@ export function setLive(next: boolean): void {
   for (const listener of listeners) listener();
 }
 
-export function useLive(): boolean {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, isLive);
+/** Calls back when it is switched. Returns the way to stop. */
+export function onLive(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-/** A refetchInterval for queries: every so often while the tab is live and seen. */
-export function every(ms: number): () => number | false {
-  return () => (on ? ms : false);
+export function useLive(): boolean {
+  return useSyncExternalStore(onLive, isLive);
 }

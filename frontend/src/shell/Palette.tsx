@@ -3,6 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
   Activity,
+  Bell,
+  BookCheck,
   CalendarClock,
   CalendarDays,
   ClipboardList,
@@ -114,6 +116,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
     [t.plan.load, CalendarClock, "/schedule/load"],
     [t.nav.executors, Server, "/executors"],
     [t.nav.logs, ScrollText, "/logs"],
+    [t.nav.alerts, Bell, "/alerts"],
+    [t.nav.ledger, BookCheck, "/ledger"],
     [t.nav.calendars, CalendarDays, "/calendars"],
     [t.nav.audit, ClipboardList, "/audit"],
     [t.nav.cluster, Gauge, "/cluster"],

@@ -11,6 +11,7 @@ import { useKeys } from "./keys";
 import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
+import { useNews } from "./useNews";
 import { nextZone } from "./zones";
 
 const loadPalette = () => import("./Palette");
@@ -31,6 +32,7 @@ function Frame() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { pathname } = useLocation();
+  useNews();
   const [layer, setLayer] = useState<"palette" | "help" | "nav">();
   const close = () => setLayer(undefined);
 
@@ -45,6 +47,7 @@ function Frame() {
     "g r": () => void navigate({ to: "/runs" }),
     "g s": () => void navigate({ to: "/schedule" }),
     "g e": () => void navigate({ to: "/executors" }),
+    "g a": () => void navigate({ to: "/alerts" }),
     "g l": () => void navigate({ to: "/logs" }),
     "g c": () => void navigate({ to: "/cluster" }),
     n: () => void navigate({ to: "/jobs/new" }),

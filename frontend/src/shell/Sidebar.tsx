@@ -2,6 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import {
   Activity,
+  Bell,
+  BookCheck,
   CalendarClock,
   CalendarDays,
   ClipboardList,
@@ -14,6 +16,7 @@ import {
   Server,
   Settings,
 } from "lucide-react";
+import { openIncidents } from "@/api/alerts";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
@@ -37,6 +40,8 @@ interface ItemProps {
     | "/cluster"
     | "/calendars"
     | "/logs"
+    | "/ledger"
+    | "/alerts"
     | "/audit"
     | "/settings";
   icon: LucideIcon;
@@ -68,7 +73,7 @@ function Item({ to, icon: Icon, text, n, tone, hint }: ItemProps) {
 /** The most runs in flight that the badge counts. */
 const counted = 200;
 
-export function Sidebar({ open }: { open: boolean }) {
+export function Sidebar({ open: isOpen }: { open: boolean }) {
   const t = useT();
   const f = useFormat();
   const { openPalette } = useShell();
@@ -76,9 +81,10 @@ export function Sidebar({ open }: { open: boolean }) {
   const jobs = useQuery(jobCount({})).data;
   const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
   const groups = useQuery(groupsQuery).data?.items;
+  const open = useQuery(openIncidents).data?.items.length;
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
   return (
-    <aside className={open ? "side open" : "side"}>
+    <aside className={isOpen ? "side open" : "side"}>
       <Link to="/" className="brand">
         <Logo />
         {t.product}
@@ -113,6 +119,8 @@ export function Sidebar({ open }: { open: boolean }) {
           hint={t.nav.groupsEmpty(empty)}
         />
         <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
+        <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open || undefined} tone="bad" />
+        <Item to="/ledger" icon={BookCheck} text={t.nav.ledger} />
         <p className="navh">{t.nav.administration}</p>
         <Item to="/calendars" icon={CalendarDays} text={t.nav.calendars} />
         {may("admin", "*") && <Item to="/audit" icon={ClipboardList} text={t.nav.audit} />}

@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import { IconButton } from "@/components/Button";
 import { Tip } from "@/components/Tip";
 import { useT } from "@/i18n";
+import { useNewsState } from "@/lib/events";
 import { offsetName, useFormat } from "@/lib/format";
 import { setLive, useLive } from "@/lib/live-switch";
 import { isDark, setPrefs, usePrefs } from "@/lib/prefs";
@@ -21,14 +22,15 @@ export function TopTools() {
   const t = useT();
   const f = useFormat();
   const live = useLive();
+  const state = useNewsState();
   const prefs = usePrefs();
   const { openHelp } = useShell();
   return (
     <div className="row g1 tools">
       <Tip text={live ? t.top.liveTip : t.top.liveOnTip} keys="L">
         <button type="button" className="chip hide-s" aria-pressed={live} onClick={() => setLive(!live)}>
-          <span className={live ? "live" : "live off"} />
-          {live ? t.top.live : t.top.liveOff}
+          <span className={live ? (state === "open" ? "live" : "live warn") : "live off"} />
+          {live ? (state === "open" ? t.top.live : t.top.polling) : t.top.liveOff}
           {live ? <Pause size={12} aria-hidden /> : <Play size={12} aria-hidden />}
         </button>
       </Tip>

@@ -8,6 +8,7 @@ export const job = {
     schedule: "Schedule",
     definition: "Definition",
     versions: "Versions",
+    ledger: "Ledger",
     audit: "Audit",
   },
   failingSince: (time: string) => `Failing since ${time}`,

@@ -31,7 +31,18 @@ export const runs = {
 };
 
 export const run = {
-  paramsOf: (version: number) => `Parameters of v${version}`,
+  retry: {
+    title: "Run it again",
+    hint: "A new run with the same fire time, and with what this one was given.",
+    version: "Definition",
+    latest: "The newest",
+    same: (v: number) => `v${v}, as this run`,
+    failedPieces: "Only those that failed",
+    allPieces: "All of them",
+  },
+  again: "Again, with options…",
+  retryOf: "again",
+  overridden: "overridden",
   pieces: "Pieces",
   piecesDone: (done: number, running: number, total: number) =>
     running > 0 ? `${done} of ${total} done · ${running} running` : `${done} of ${total} done`,

@@ -2,6 +2,8 @@ import { count } from "./words";
 
 export const nav = {
   logs: "Logs",
+  ledger: "Ledger",
+  alerts: "Alerts",
   audit: "Audit log",
   settings: "Settings",
   label: "Main",
@@ -30,6 +32,7 @@ export const health = {
 
 export const top = {
   live: "Live",
+  polling: "Polling",
   liveOff: "Paused",
   liveTip: "Pause live updates",
   liveOnTip: "Resume live updates",
@@ -139,7 +142,7 @@ export const shortcuts = {
   log: "In a log",
   palette: "Search or run",
   filter: "Go to the filter",
-  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Logs, Cluster",
+  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Logs, Alerts, Cluster",
   newJob: "New job",
   refresh: "Refresh",
   live: "Live on or off",

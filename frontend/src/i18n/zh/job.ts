@@ -8,6 +8,7 @@ export const job: Messages["job"] = {
     schedule: "调度",
     definition: "定义",
     versions: "版本",
+    ledger: "台账",
     audit: "审计",
   },
   failingSince: (time) => `自 ${time} 起失败`,

@@ -32,7 +32,18 @@ export const runs: Messages["runs"] = {
 };
 
 export const run: Messages["run"] = {
-  paramsOf: (version) => `v${version} 的参数`,
+  retry: {
+    title: "再次运行",
+    hint: "以相同的触发时间和所给参数新建一次运行。",
+    version: "定义",
+    latest: "最新版本",
+    same: (v) => `v${v},与本次相同`,
+    failedPieces: "仅失败的分片",
+    allPieces: "全部分片",
+  },
+  again: "按选项再次运行…",
+  retryOf: "重做",
+  overridden: "已覆盖",
   pieces: "分片",
   piecesDone: (done, running, total) =>
     running > 0 ? `${total} 个中完成 ${done} · 运行中 ${running}` : `${total} 个中完成 ${done}`,

@@ -3,6 +3,8 @@ import { number } from "./words";
 
 export const nav: Messages["nav"] = {
   logs: "日志",
+  ledger: "触发台账",
+  alerts: "告警",
   audit: "审计日志",
   settings: "设置",
   label: "主导航",
@@ -31,6 +33,7 @@ export const health: Messages["health"] = {
 
 export const top: Messages["top"] = {
   live: "实时",
+  polling: "轮询",
   liveOff: "已暂停",
   liveTip: "暂停实时更新",
   liveOnTip: "恢复实时更新",
@@ -139,7 +142,7 @@ export const shortcuts: Messages["shortcuts"] = {
   log: "日志中",
   palette: "搜索或执行",
   filter: "跳到筛选框",
-  go: "前往总览、任务、运行记录、调度、执行器、日志、集群",
+  go: "前往总览、任务、运行记录、调度、执行器、日志、告警、集群",
   newJob: "新建任务",
   refresh: "刷新",
   live: "开关实时更新",

@@ -43,6 +43,7 @@ const RunsTab = lazy(() => import("./RunsTab"));
 const ScheduleTab = lazy(() => import("./ScheduleTab"));
 const DefinitionTab = lazy(() => import("./DefinitionTab"));
 const VersionsTab = lazy(() => import("./VersionsTab"));
+const LedgerTab = lazy(() => import("./LedgerTab"));
 const AuditTab = lazy(() => import("./AuditTab"));
 
 type Tab = "overview" | (typeof jobTabs)[number];
@@ -67,6 +68,7 @@ export default function JobPage() {
     ["schedule", undefined],
     ["definition", undefined],
     ["versions", versions],
+    ["ledger", undefined],
     ...(isAdmin ? [["audit", undefined] as [Tab, undefined]] : []),
   ];
   const crumbs = [
@@ -126,6 +128,7 @@ export default function JobPage() {
         {tab === "runs" && <RunsTab job={item.definition.job} />}
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}
+        {tab === "ledger" && <LedgerTab job={item.definition.job} />}
         {tab === "audit" && isAdmin && <AuditTab job={item.definition.job} />}
         {tab === "versions" && <VersionsTab item={item} etag={job.data?.etag ?? ""} />}
       </Suspense>

@@ -9,7 +9,7 @@ import { FilterChip } from "@/components/FilterChip";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { useT } from "@/i18n";
-import { every } from "@/lib/live-switch";
+import { every } from "@/lib/every";
 import { statuses } from "@/lib/status";
 import { causes } from "@/router";
 

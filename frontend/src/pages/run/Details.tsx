@@ -115,7 +115,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
           )}
         </dl>
       </section>
-      <Params run={run} job={job} />
+      <Params detail={detail} run={run} job={job} />
       {run.result !== undefined && run.result !== null && <Json title={t.run.result} value={run.result} />}
       <Lineage detail={detail} run={run} job={job} />
       <section>
@@ -131,17 +131,17 @@ export function Details({ detail, run, job, children }: DetailsProps) {
   );
 }
 
-/** What the run was given, as far as its version says it. */
-function Params({ run, job }: { run: Run; job: JobItem | undefined }) {
+/** What the run was given: of its own, or by its version. */
+function Params({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
   const { t } = useWords();
   const current = job?.definition.version === run.version ? job.definition : undefined;
   const versions = useQuery({ ...versionsQuery(refOf(run.job)), enabled: job !== undefined && !current }).data
     ?.items;
   const definition = current ?? versions?.find((v) => v.version === run.version);
+  if (detail.params !== undefined)
+    return <Json title={t.run.params} tag={t.run.overridden} value={detail.params} />;
   if (definition?.params === undefined || definition.params === null) return null;
-  // A person, the API or a parent may have given others; the definition's are what it runs with by itself.
-  const own = run.cause === "schedule" || run.cause === "misfire" || run.cause === "backfill";
-  return <Json title={own ? t.run.params : t.run.paramsOf(run.version)} value={definition.params} />;
+  return <Json title={t.run.params} value={definition.params} />;
 }
 
 function UntilNote({ run, until }: { run: Run; until: string }) {
@@ -173,13 +173,14 @@ function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
   );
 }
 
-function Json({ title, value }: { title: string; value: unknown }) {
+function Json({ title, tag, value }: { title: string; tag?: string; value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   return (
     <section>
       <h2>
         {title}
-        <span className="right">
+        <span className="right row g2">
+          {tag && <span className="tag">{tag}</span>}
           <CopyIconButton text={text} />
         </span>
       </h2>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, OctagonX, RotateCcw, SearchX } from "lucide-react";
-import { useState } from "react";
+import { ChevronDown, ChevronLeft, ChevronRight, OctagonX, RotateCcw, SearchX } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { jobQuery, refOf } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import { piecesQuery, runQuery } from "@/api/runs";
@@ -27,6 +27,8 @@ import { Details } from "./Details";
 import { LogPanel } from "./LogPanel";
 import { PhaseBar } from "./PhaseBar";
 import { Pieces } from "./Pieces";
+
+const RetryDialog = lazy(() => import("./RetryDialog"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
@@ -61,8 +63,10 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const now = useNow();
   const ref = refOf(detail.job);
   const { attempt: wanted, piece } = useSearch({ from: "/runs/$runId" });
-  const job = useQuery({ ...jobQuery(ref, 1, 72), retry: false }).data?.item;
+  const jobState = useQuery({ ...jobQuery(ref, 1, 72), retry: false });
+  const job = jobState.data?.item;
   const [cancelling, setCancelling] = useState(false);
+  const [retrying, setRetrying] = useState(false);
   const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
   const newest = detail.attempts[0];
@@ -121,14 +125,25 @@ function Loaded({ detail }: { detail: RunDetail }) {
               onClick={() => go(around.next)}
             />
           </span>
-          <Button
-            icon={RotateCcw}
-            busy={runNow.isPending}
-            onClick={again}
-            disabled={job === undefined || !operates}
-          >
-            {t.act.runAgain}
-          </Button>
+          <span className="split">
+            <Button
+              icon={RotateCcw}
+              busy={runNow.isPending}
+              onClick={again}
+              disabled={job === undefined || !operates}
+            >
+              {t.act.runAgain}
+            </Button>
+            <Button
+              className="more"
+              aria-label={t.run.again}
+              title={t.run.again}
+              disabled={living || !operates || jobState.isPending}
+              onClick={() => setRetrying(true)}
+            >
+              <ChevronDown size={14} aria-hidden />
+            </Button>
+          </span>
           {living && operates && (
             <Button icon={OctagonX} look="danger" onClick={() => setCancelling(true)}>
               {t.act.cancelRun}
@@ -202,6 +217,18 @@ function Loaded({ detail }: { detail: RunDetail }) {
           )}
         </Details>
       </div>
+      {retrying && (
+        <Suspense>
+          <RetryDialog
+            detail={detail}
+            run={shown}
+            params={
+              detail.params ?? (job?.definition.version === shown.version ? job.definition.params : undefined)
+            }
+            onClose={() => setRetrying(false)}
+          />
+        </Suspense>
+      )}
       {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
     </Page>
   );

@@ -1,0 +1,94 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("a rule is made, a run fails, and somebody looks after what it found", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/alerts/channels");
+  await page.getByRole("button", { name: "New channel" }).click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByLabel("Name").fill("ops-hook");
+  await drawer.getByLabel("Address").fill("http://127.0.0.1:9/hook");
+  await drawer.getByRole("button", { name: "Save" }).click();
+  await page.locator("tr", { hasText: "ops-hook" }).getByText("webhook").waitFor();
+
+  await page.getByRole("link", { name: "Rules" }).click();
+  await page.getByRole("button", { name: "New rule" }).click();
+  await drawer.getByLabel("Name").fill("any-failure");
+  await drawer.getByRole("button", { name: "Critical" }).click();
+  await drawer.getByLabel("ops-hook").check();
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Save" }).click();
+  await page
+    .locator("tr", { hasText: "any-failure" })
+    .getByText("a run failed, timed out, lost, missed")
+    .waitFor();
+
+  await program.job("default/broken", "echo no >&2; exit 3");
+  await program.run("default/broken");
+  await page.getByRole("link", { name: "Open", exact: true }).click();
+  await page.locator("tr", { hasText: "any-failure" }).click({ timeout: 30_000 });
+  await drawer.getByRole("link", { name: "Open run" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Acknowledge" }).click();
+  await drawer.getByText("Looked after by").waitFor();
+  await drawer.getByRole("button", { name: "1h" }).click();
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("link", { name: "Silences" }).click();
+  await page.getByRole("button", { name: "End" }).click();
+  await page.getByText("Nothing is silenced").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+}, 90_000);
+
+it("a run that failed is done again with other parameters, and says what it does again", async () => {
+  await program.job("default/picky", 'echo "$CARILLON_PARAMS"; echo "$CARILLON_PARAMS" | grep -q good', {
+    params: { mood: "bad" },
+  });
+  const run = await program.run("default/picky");
+  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  await page.getByRole("button", { name: "Again, with options…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator(".cm-content").getByText("bad").waitFor();
+  await dialog.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText('{"mood": "good"}');
+  await dialog.locator(".cm-content").getByText("good").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Run again" }).click();
+  await page.locator(".runhead").getByText("Succeeded").waitFor();
+  await page.getByText("overridden").waitFor();
+  await page.locator(".lineage").getByText("again").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the ledger has every fire of a job", async () => {
+  await program.api("PUT", "/jobs/default/often", {
+    job: "default/often",
+    schedule: { fixed_rate: "1s" },
+    task: { shell: "true" },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  const { page, faults, close } = await open(browser, program.url, "/ledger");
+  await page.locator("table.ledger").getByText("default/often").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("link", { name: "default/often" }).click();
+  await page.locator("tbody").getByText("Ran").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,128 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { every } from "@/lib/every";
+import { api, dataOf } from "./client";
+import type { Alert, Channel, ChannelItem } from "./schema.gen";
+
+export const alertsKey = ["alerts"] as const;
+
+/** What rules have found, the newest first. */
+export function incidentList(state: "open" | "resolved") {
+  return infiniteQueryOptions({
+    queryKey: [...alertsKey, "incidents", state],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET("/api/v1/alerts/incidents", {
+          signal,
+          params: { query: { state, limit: 50, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    refetchInterval: every(5000),
+  });
+}
+
+export const openIncidents = queryOptions({
+  queryKey: [...alertsKey, "open"],
+  queryFn: ({ signal }) =>
+    dataOf(api.GET("/api/v1/alerts/incidents", { signal, params: { query: { state: "open", limit: 100 } } })),
+  refetchInterval: every(10_000),
+  retry: false,
+});
+
+export function incidentQuery(incident: string) {
+  return queryOptions({
+    queryKey: [...alertsKey, "incident", incident],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/alerts/incidents/{incident}", { signal, params: { path: { incident } } })),
+    refetchInterval: every(3000),
+  });
+}
+
+export function answerIncident(incident: string, verb: "acknowledge" | "resolve", note: string) {
+  const path = `/api/v1/alerts/incidents/{incident}/${verb}` as const;
+  return dataOf(api.POST(path, { params: { path: { incident } }, body: { note: note || undefined } }));
+}
+
+export function silence(alert: string | undefined, job: string | undefined, lasts: string, reason: string) {
+  return dataOf(
+    api.POST("/api/v1/alerts/silences", {
+      body: { alert: alert || undefined, job, for: lasts, reason: reason || undefined },
+    }),
+  );
+}
+
+export const rulesQuery = queryOptions({
+  queryKey: [...alertsKey, "rules"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/alerts/rules", { signal })),
+});
+
+export function putRule(rule: Alert, revision: number | undefined) {
+  return dataOf(
+    api.PUT("/api/v1/alerts/rules/{alert}", {
+      params: { path: { alert: rule.alert }, header: matching(revision) },
+      body: rule,
+    }),
+  );
+}
+
+export async function deleteRule(alert: string): Promise<void> {
+  await api.DELETE("/api/v1/alerts/rules/{alert}", { params: { path: { alert } } });
+}
+
+export const channelsQuery = queryOptions({
+  queryKey: [...alertsKey, "channels"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/alerts/channels", { signal })),
+});
+
+export async function putChannel(
+  channel: Channel,
+  revision: number | undefined,
+  secrets: Record<string, string>,
+): Promise<ChannelItem> {
+  let saved = await dataOf(
+    api.PUT("/api/v1/alerts/channels/{channel}", {
+      params: { path: { channel: channel.channel }, header: matching(revision) },
+      body: channel,
+    }),
+  );
+  for (const [secret, value] of Object.entries(secrets)) {
+    if (value === "" || !isSecret(secret)) continue;
+    saved = await dataOf(
+      api.PUT("/api/v1/alerts/channels/{channel}/secrets/{secret}", {
+        params: { path: { channel: channel.channel, secret } },
+        body: { value },
+      }),
+    );
+  }
+  return saved;
+}
+
+export async function deleteChannel(channel: string): Promise<void> {
+  await api.DELETE("/api/v1/alerts/channels/{channel}", { params: { path: { channel } } });
+}
+
+export function testChannel(channel: string) {
+  return dataOf(api.POST("/api/v1/alerts/channels/{channel}/test", { params: { path: { channel } } }));
+}
+
+export const silencesQuery = queryOptions({
+  queryKey: [...alertsKey, "silences"],
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/alerts/silences", { signal })),
+});
+
+export async function endSilence(id: string): Promise<void> {
+  await api.DELETE("/api/v1/alerts/silences/{silence}", { params: { path: { silence: id } } });
+}
+
+const secrets = ["url", "secret", "password", "routing_key"] as const;
+type Secret = (typeof secrets)[number];
+
+function isSecret(name: string): name is Secret {
+  return secrets.some((s) => s === name);
+}
+
+function matching(revision: number | undefined) {
+  return revision === undefined ? { "If-None-Match": "*" } : { "If-Match": `"${revision}"` };
+}

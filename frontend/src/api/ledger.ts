@@ -1,0 +1,35 @@
+import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
+import { api, dataOf } from "./client";
+import type { JobRef } from "./jobs";
+import type { Fate } from "./schema.gen";
+
+/** What became of the fires of all jobs, by job and day. */
+export function ledgerAudit(range: { from: string; to?: string; group?: string }) {
+  return infiniteQueryOptions({
+    queryKey: ["ledger", "all", range],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(api.GET("/api/v1/ledger", { signal, params: { query: { ...range, cursor: pageParam } } })),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
+/** Every fire that a job owed, oldest first. */
+export function jobLedger(ref: JobRef, range: { from: string; to?: string }, fate: Fate[] | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ["ledger", "job", ref.group, ref.name, range, fate],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs/{group}/{name}/ledger", {
+          signal,
+          params: { path: ref, query: { ...range, fate, limit: 200, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}

@@ -1,0 +1,34 @@
+import { count } from "./words";
+
+/** What was owed against what was done. */
+export const ledger = {
+  hint: "Every fire that schedules owed, computed anew and held against the history.",
+  fires: "Fires owed",
+  ran: "Ran",
+  absent: "Skipped or missed",
+  wrong: "Discrepancies",
+  none: "Nothing was owed in this range",
+  noneHint: "Jobs that fire by a schedule have a row for each day.",
+  allWell: "Every fire is accounted for.",
+  findings: (n: number) => `${count(n, "fire contradicts", "fires contradict")} what is promised`,
+  decided: "Decided until",
+  job: "Job",
+  days: "Days",
+  failed: "of them failed",
+  reason: "Reason",
+  fire: "Fire",
+  late: "Late",
+  fates: {
+    ran: "Ran",
+    caught_up: "Caught up",
+    pending: "Pending",
+    skipped: "Skipped",
+    missed: "Missed",
+    undecided: "Undecided",
+    unjudged: "Not judged",
+    discrepancy: "Discrepancy",
+  },
+  day: (day: string, fires: number, wrong: number) =>
+    `${day}: ${count(fires, "fire", "fires")}${wrong > 0 ? `, ${wrong} wrong` : ""}`,
+  fate: "Fate",
+};

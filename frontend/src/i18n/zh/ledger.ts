@@ -1,0 +1,32 @@
+import type { ledger as english } from "../en/ledger";
+
+export const ledger: typeof english = {
+  hint: "重新计算调度应有的每次触发,并与运行历史核对。",
+  fires: "应有触发",
+  ran: "已运行",
+  absent: "跳过或错过",
+  wrong: "不符",
+  none: "此范围内没有应有的触发",
+  noneHint: "按调度触发的任务每天一行。",
+  allWell: "每次触发都有着落。",
+  findings: (n) => `${n} 次触发与承诺不符`,
+  decided: "已判定至",
+  job: "任务",
+  days: "按天",
+  failed: "其中失败",
+  reason: "原因",
+  fire: "触发",
+  late: "延迟",
+  fates: {
+    ran: "已运行",
+    caught_up: "已补跑",
+    pending: "等待中",
+    skipped: "已跳过",
+    missed: "错过触发",
+    undecided: "未判定",
+    unjudged: "无法判定",
+    discrepancy: "不符",
+  },
+  day: (day, fires, wrong) => `${day}:${fires} 次触发${wrong > 0 ? `,${wrong} 次有误` : ""}`,
+  fate: "结果",
+};

@@ -1,0 +1,115 @@
+import { useSyncExternalStore } from "react";
+import { follow, type LiveState } from "./live";
+import { isLive, onLive } from "./live-switch";
+
+/** What changes, in the words of the API. */
+export type Topic = "jobs" | "runs" | "executors" | "cluster" | "alerts";
+const topics: readonly string[] = ["jobs", "runs", "executors", "cluster", "alerts"];
+
+export interface News {
+  /** All that is shown is to be loaded anew. */
+  reload: boolean;
+  /** What has changed of each topic: jobs or groups by name; undefined is anything. */
+  topics: Map<Topic, Set<string> | undefined>;
+}
+
+/** How long changes are collected before a page hears of them, and how long apart it does at least. */
+const collect = 400;
+const apart = 2000;
+/** The history has a run a moment after its event: it is told of it once more. */
+const settle = 1800;
+
+let state: LiveState = "connecting";
+const listeners = new Set<() => void>();
+
+function setState(next: LiveState): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+/** Whether changes are heard of as they happen, so that nothing need be asked for again and again. */
+export function hearsNews(): boolean {
+  return state === "open";
+}
+
+export function useNewsState(): LiveState {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+/**
+ * Follows the stream of events while this tab is live, and tells of them in batches.
+ * Returns the way to stop.
+ */
+export function followNews(url: string, tell: (news: News) => void): () => void {
+  let stop: (() => void) | undefined;
+  let batch: News | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let told = Number.NEGATIVE_INFINITY;
+  const flush = () => {
+    timer = undefined;
+    const news = batch;
+    batch = undefined;
+    if (!news) return;
+    told = Date.now();
+    tell(news);
+    if (!news.topics.has("runs")) return;
+    clearTimeout(again);
+    again = setTimeout(() => {
+      if (!batch) tell({ reload: false, topics: new Map([["runs", news.topics.get("runs")]]) });
+    }, settle);
+  };
+  const note = (change: (news: News) => void) => {
+    batch ??= { reload: false, topics: new Map() };
+    change(batch);
+    timer ??= setTimeout(flush, Math.max(collect, told + apart - Date.now()));
+  };
+  const start = () => {
+    stop = follow({
+      url,
+      onState: setState,
+      onEvent: ({ event, data }) => {
+        if (event === "reload") note((n) => (n.reload = true));
+        else if (isTopic(event)) note((n) => add(n, event, data));
+        return undefined;
+      },
+    });
+  };
+  const onSwitch = () => {
+    stop?.();
+    stop = undefined;
+    clearTimeout(timer);
+    clearTimeout(again);
+    timer = undefined;
+    batch = undefined;
+    if (!isLive()) return setState("hidden");
+    start();
+    note((n) => (n.reload = true)); // it was frozen for who knows how long
+  };
+  if (isLive()) start();
+  const off = onLive(onSwitch);
+  return () => {
+    off();
+    stop?.();
+    clearTimeout(timer);
+    clearTimeout(again);
+  };
+}
+
+function isTopic(event: string): event is Topic {
+  return topics.includes(event);
+}
+
+/** Adds what an event tells to a batch. */
+function add(news: News, topic: Topic, data: string): void {
+  const { names, more } = JSON.parse(data) as { names: string[]; more: boolean };
+  const known = news.topics.get(topic);
+  if (more || (news.topics.has(topic) && known === undefined)) news.topics.set(topic, undefined);
+  else news.topics.set(topic, new Set([...(known ?? []), ...names]));
+}

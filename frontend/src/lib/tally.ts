@@ -1,0 +1,43 @@
+import type { LedgerDay, Tally } from "@/api/schema.gen";
+
+const figures = [
+  "fires",
+  "ran",
+  "caught_up",
+  "pending",
+  "skipped",
+  "missed",
+  "undecided",
+  "unjudged",
+  "discrepancies",
+  "failed",
+] as const;
+
+export function addTallies(a: Tally, b: Tally): Tally {
+  const sum: Tally = { fires: 0 };
+  for (const f of figures) {
+    const n = (a[f] ?? 0) + (b[f] ?? 0);
+    if (n > 0 || f === "fires") sum[f] = n;
+  }
+  return sum;
+}
+
+export interface JobTally {
+  job: string;
+  total: Tally;
+  /** By the beginning of each day. */
+  days: Map<string, Tally>;
+}
+
+/** Rows of a job and a day each, which may come in parts, as one row a job: those with something wrong first. */
+export function byJob(days: LedgerDay[]): JobTally[] {
+  const jobs = new Map<string, JobTally>();
+  for (const d of days) {
+    const known = jobs.get(d.job) ?? { job: d.job, total: { fires: 0 }, days: new Map<string, Tally>() };
+    known.total = addTallies(known.total, d.counts);
+    known.days.set(d.day, addTallies(known.days.get(d.day) ?? { fires: 0 }, d.counts));
+    jobs.set(d.job, known);
+  }
+  const rank = (t: Tally) => (t.discrepancies ? 0 : t.missed ? 1 : t.failed ? 2 : 3);
+  return [...jobs.values()].sort((a, b) => rank(a.total) - rank(b.total) || a.job.localeCompare(b.job));
+}

@@ -1,0 +1,48 @@
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { Skeleton } from "@/components/Panel";
+import { alertTabs } from "@/router";
+import { useMay } from "@/shell/may";
+import { Page } from "@/shell/Page";
+import { useAlertT } from "./texts";
+
+const Incidents = lazy(() => import("./Incidents"));
+const Rules = lazy(() => import("./Rules"));
+const Channels = lazy(() => import("./Channels"));
+const Silences = lazy(() => import("./Silences"));
+
+/** What is worth a message, to whom, and what came of it. */
+export default function AlertsPage() {
+  const t = useAlertT();
+  const { tab = "open" } = useParams({ strict: false }) as { tab?: (typeof alertTabs)[number] };
+  const isAdmin = useMay()("admin", "*");
+  return (
+    <Page
+      crumbs={[{ text: t.nav.alerts }]}
+      head={
+        <nav className="tabs" aria-label={t.nav.alerts}>
+          {alertTabs
+            .filter((x) => x !== "channels" || isAdmin)
+            .map((x) => (
+              <Link
+                key={x}
+                to="/alerts/$tab"
+                params={{ tab: x }}
+                className={x === tab ? "tab on" : "tab"}
+                aria-current={x === tab ? "page" : undefined}
+              >
+                {t.alerts.tabs[x]}
+              </Link>
+            ))}
+        </nav>
+      }
+    >
+      <Suspense fallback={<Skeleton />}>
+        {(tab === "open" || tab === "resolved") && <Incidents key={tab} state={tab} />}
+        {tab === "rules" && <Rules />}
+        {tab === "channels" && <Channels />}
+        {tab === "silences" && <Silences />}
+      </Suspense>
+    </Page>
+  );
+}

@@ -1,0 +1,311 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Megaphone, Pencil, Plus, Send, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { alertsKey, channelsQuery, deleteChannel, putChannel, testChannel } from "@/api/alerts";
+import { problemOf } from "@/api/problem";
+import type { Channel, ChannelItem } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { toast } from "@/components/Toasts";
+import { useComplain } from "@/shell/actions";
+import { RemoveDialog } from "./RemoveDialog";
+import { Field, Text } from "./RuleDialog";
+import { useAlertT } from "./texts";
+
+const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
+type Kind = (typeof kinds)[number];
+
+/** The secrets that a channel of a kind may have. */
+const secretsOf: Record<Kind, string[]> = {
+  webhook: ["secret"],
+  email: ["password"],
+  slack: ["url"],
+  teams: ["url"],
+  dingtalk: ["url", "secret"],
+  wecom: ["url"],
+  feishu: ["url", "secret"],
+  pagerduty: ["routing_key"],
+};
+
+/** The ways to people. */
+export default function Channels() {
+  const t = useAlertT();
+  const a = t.alerts;
+  const complain = useComplain();
+  const list = useQuery(channelsQuery);
+  const [editing, setEditing] = useState<ChannelItem | "new">();
+  const [removing, setRemoving] = useState<string>();
+  const test = useMutation({
+    mutationFn: testChannel,
+    onError: complain,
+    onSuccess: (made, channel) => {
+      const delivery = made.deliveries?.[0];
+      const failed = delivery?.state === "failed" || delivery?.state === "dropped";
+      toast({
+        bad: failed,
+        text: failed ? t.done.failed : a.tried(channel),
+        detail: delivery?.reason ?? a.states[delivery?.state ?? ""],
+      });
+    },
+  });
+  const create = (
+    <Button look="primary" icon={Plus} onClick={() => setEditing("new")}>
+      {a.newChannel}
+    </Button>
+  );
+  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Skeleton />;
+  return (
+    <>
+      {list.data.items.length === 0 ? (
+        <Empty icon={Megaphone} title={a.noChannels} hint={a.noChannelsHint}>
+          {create}
+        </Empty>
+      ) : (
+        <>
+          <div className="filters">
+            <span className="right">{create}</span>
+          </div>
+          <div className="sideways">
+            <table className="tbl">
+              <thead>
+                <tr>
+                  <th>{a.name}</th>
+                  <th>{a.columns.kind}</th>
+                  <th>{a.columns.secrets}</th>
+                  <th className="r">
+                    <span className="sr">{t.act.more}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.data.items.map((item) => {
+                  const c = item.definition;
+                  return (
+                    <tr key={c.channel}>
+                      <td>
+                        <span className="two-lines">
+                          <b>
+                            {c.channel} {c.disabled && <span className="tag">{a.off}</span>}
+                          </b>
+                          <span className="mut trunc">
+                            {c.description || c.url || c.email?.to.join(", ")}
+                          </span>
+                        </span>
+                      </td>
+                      <td className="sec">{c.kind}</td>
+                      <td className={item.missing.length > 0 ? "c-warn" : "sec"}>
+                        {item.missing.length > 0
+                          ? a.missing(item.missing.map((s) => a.secretNames[s] ?? s).join(", "))
+                          : item.secrets.map((s) => a.secretNames[s] ?? s).join(", ") || "—"}
+                      </td>
+                      <td className="r">
+                        <Button
+                          small
+                          icon={Send}
+                          busy={test.isPending && test.variables === c.channel}
+                          disabled={item.missing.length > 0}
+                          onClick={() => test.mutate(c.channel)}
+                        >
+                          {a.tryIt}
+                        </Button>
+                        <IconButton
+                          icon={Pencil}
+                          size={14}
+                          label={a.editRule(c.channel)}
+                          onClick={() => setEditing(item)}
+                        />
+                        <IconButton
+                          icon={Trash2}
+                          size={14}
+                          label={`${t.act.remove}: ${c.channel}`}
+                          onClick={() => setRemoving(c.channel)}
+                        />
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+      {editing && (
+        <ChannelDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
+      )}
+      {removing && (
+        <RemoveDialog
+          name={removing}
+          hint={a.removeChannelHint}
+          remove={deleteChannel}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClose(): void }) {
+  const t = useAlertT();
+  const a = t.alerts;
+  const client = useQueryClient();
+  const [channel, setChannel] = useState<Channel>(item?.definition ?? { channel: "", kind: "webhook" });
+  const [secrets, setSecrets] = useState<Record<string, string>>({});
+  const [to, setTo] = useState((item?.definition.email?.to ?? []).join("\n"));
+  const set = (change: Partial<Channel>) => setChannel({ ...channel, ...change });
+  const email = channel.email ?? { host: "", from: "", to: [] };
+  const save = useMutation({
+    mutationFn: () => {
+      const { url, ...rest } = channel;
+      const whole: Channel = {
+        ...rest,
+        ...(url ? { url } : {}),
+        ...(channel.kind === "email" ? { email: { ...email, to: to.split(/\s+/).filter(Boolean) } } : {}),
+      };
+      return putChannel(whole, item?.revision, secrets);
+    },
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: alertsKey });
+      onClose();
+    },
+  });
+  const problem = save.error ? problemOf(save.error) : undefined;
+  return (
+    <Dialog
+      title={item ? a.editRule(item.definition.channel) : a.newChannel}
+      open
+      drawer
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button
+            look="primary"
+            busy={save.isPending}
+            disabled={channel.channel === ""}
+            onClick={() => save.mutate()}
+          >
+            {a.save}
+          </Button>
+        </>
+      }
+    >
+      <div className="two">
+        <Text
+          label={a.name}
+          mono
+          value={channel.channel}
+          disabled={item !== undefined}
+          placeholder="ops-chat"
+          onChange={(v) => set({ channel: v.trim() })}
+        />
+        <Field label={a.columns.kind}>
+          {(id) => (
+            <select
+              id={id}
+              className="select"
+              value={channel.kind}
+              onChange={(e) => {
+                const kind = kinds.find((k) => k === e.target.value);
+                if (kind) setChannel({ channel: channel.channel, description: channel.description, kind });
+              }}
+            >
+              {kinds.map((k) => (
+                <option key={k}>{k}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Text
+        label={a.description}
+        value={channel.description ?? ""}
+        onChange={(v) => set({ description: v || undefined })}
+      />
+      {channel.kind === "webhook" && (
+        <Text
+          label={a.url}
+          mono
+          value={channel.url ?? ""}
+          placeholder="https://example.com/hook"
+          onChange={(url) => set({ url: url.trim() })}
+        />
+      )}
+      {channel.kind === "email" && (
+        <>
+          <div className="two">
+            <Text
+              label={a.host}
+              mono
+              value={email.host}
+              onChange={(host) => set({ email: { ...email, host } })}
+            />
+            <Text
+              label={a.port}
+              type="number"
+              value={email.port ? String(email.port) : ""}
+              placeholder="587"
+              onChange={(v) => set({ email: { ...email, port: v === "" ? undefined : Number(v) } })}
+            />
+            <Text label={a.from} value={email.from} onChange={(from) => set({ email: { ...email, from } })} />
+            <Text
+              label={a.user}
+              value={email.user ?? ""}
+              onChange={(user) => set({ email: { ...email, user: user || undefined } })}
+            />
+          </div>
+          <Field label={a.to}>
+            {(id) => (
+              <textarea
+                id={id}
+                className="area"
+                rows={3}
+                value={to}
+                onChange={(e) => setTo(e.target.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
+      {secretsOf[channel.kind].map((s) => (
+        <Field
+          key={s}
+          label={
+            <>
+              {a.secretNames[s] ?? s} {item?.secrets.includes(s) && <span className="mut">{a.kept}</span>}
+            </>
+          }
+        >
+          {(id) => (
+            <span className="inp">
+              <input
+                id={id}
+                type="password"
+                autoComplete="off"
+                value={secrets[s] ?? ""}
+                onChange={(e) => setSecrets({ ...secrets, [s]: e.target.value })}
+              />
+            </span>
+          )}
+        </Field>
+      ))}
+      <label className="check">
+        <input
+          type="checkbox"
+          className="ck"
+          checked={!channel.disabled}
+          onChange={(e) => set({ disabled: !e.target.checked || undefined })}
+        />
+        <span>{a.enabled}</span>
+      </label>
+      {problem && (
+        <p className="ferr" role="alert">
+          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
+            problem.detail ??
+            t.error.codes[problem.code]}
+        </p>
+      )}
+    </Dialog>
+  );
+}

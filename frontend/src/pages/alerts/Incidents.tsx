@@ -1,0 +1,230 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { BellOff, BellRing, CircleCheck, UserCheck } from "lucide-react";
+import { useState } from "react";
+import { alertsKey, answerIncident, incidentList, incidentQuery, silence } from "@/api/alerts";
+import { refOf } from "@/api/jobs";
+import type { Incident } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Mark } from "@/components/Status";
+import { Ago } from "@/components/Time";
+import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { useComplain } from "@/shell/actions";
+import { useMay } from "@/shell/may";
+import { Severity } from "./Severity";
+import { useAlertT } from "./texts";
+
+/** What rules have found and is not over yet, or was lately. */
+export default function Incidents({ state }: { state: "open" | "resolved" }) {
+  const t = useAlertT();
+  const list = useInfiniteQuery(incidentList(state));
+  const [chosen, setChosen] = useState<string>();
+  const items = list.data?.pages.flatMap((p) => p.items) ?? [];
+  if (list.isError && !list.data) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <Skeleton />;
+  if (items.length === 0) {
+    return (
+      <Empty
+        icon={state === "open" ? CircleCheck : BellOff}
+        title={state === "open" ? t.alerts.noneOpen : t.alerts.noneResolved}
+        hint={state === "open" ? t.alerts.noneOpenHint : undefined}
+      />
+    );
+  }
+  const c = t.alerts.columns;
+  return (
+    <>
+      <div className="sideways">
+        <table className="tbl incidents">
+          <thead>
+            <tr>
+              <th>{c.severity}</th>
+              <th>{c.what}</th>
+              <th>{c.rule}</th>
+              <th className="r">{c.count}</th>
+              <th>{c.since}</th>
+              <th>{c.state}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((i) => (
+              <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
+                <td>
+                  <Severity of={i.severity} />
+                </td>
+                <td className="result">
+                  <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
+                    {i.summary}
+                  </button>
+                </td>
+                <td className="sec">{i.alert || t.alerts.test}</td>
+                <td className="r num">{i.count}</td>
+                <td className="mut">
+                  <Ago at={i.opened_at} />
+                </td>
+                <td>
+                  <State of={i} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {list.hasNextPage && (
+        <p className="foot">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t.act.loadMore}
+          </Button>
+        </p>
+      )}
+      {chosen && <Drawer id={chosen} onClose={() => setChosen(undefined)} />}
+    </>
+  );
+}
+
+function State({ of: i }: { of: Incident }) {
+  const t = useAlertT();
+  if (i.state === "resolved") {
+    return (
+      <Mark tone="ok" icon={CircleCheck}>
+        {t.alerts.resolved}
+      </Mark>
+    );
+  }
+  if (i.acknowledged_by) {
+    return (
+      <Mark tone="run" icon={UserCheck}>
+        {t.alerts.acknowledged(i.acknowledged_by)}
+      </Mark>
+    );
+  }
+  return (
+    <Mark tone="bad" icon={BellRing}>
+      {t.alerts.open}
+    </Mark>
+  );
+}
+
+/** An incident: the runs that it is about, the messages that went out, and what one may do. */
+function Drawer({ id, onClose }: { id: string; onClose(): void }) {
+  const t = useAlertT();
+  const a = t.alerts;
+  const f = useFormat();
+  const now = useNow();
+  const client = useQueryClient();
+  const complain = useComplain();
+  const may = useMay();
+  const [note, setNote] = useState("");
+  const i = useQuery(incidentQuery(id)).data;
+  const done = () => client.invalidateQueries({ queryKey: alertsKey });
+  const answer = useMutation({
+    mutationFn: (verb: "acknowledge" | "resolve") => answerIncident(id, verb, note),
+    onError: complain,
+    onSuccess: done,
+  });
+  const hush = useMutation({
+    mutationFn: (lasts: string) => silence(i?.alert, undefined, lasts, note),
+    onError: complain,
+    onSuccess: done,
+  });
+  if (!i) return null;
+  const acts = i.state === "open" && may("operate", i.executor_group ?? "*");
+  return (
+    <Dialog
+      title={i.summary}
+      hint={
+        <span className="row g3 wrap">
+          <Severity of={i.severity} />
+          <State of={i} />
+          <span>{i.alert || a.test}</span>
+          <span className="num">{f.short(i.opened_at, now)}</span>
+        </span>
+      }
+      open
+      drawer
+      onClose={onClose}
+      footer={
+        acts && (
+          <>
+            {may("operate", "*") && i.alert && (
+              <>
+                <span className="mut">{a.silenceFor}</span>
+                {["1h", "24h"].map((lasts) => (
+                  <Button key={lasts} busy={hush.isPending} onClick={() => hush.mutate(lasts)}>
+                    {lasts}
+                  </Button>
+                ))}
+              </>
+            )}
+            <Button busy={answer.isPending} onClick={() => answer.mutate("resolve")}>
+              {a.resolve}
+            </Button>
+            <Button
+              look="primary"
+              busy={answer.isPending}
+              disabled={i.acknowledged_by !== undefined}
+              onClick={() => answer.mutate("acknowledge")}
+            >
+              {a.acknowledge}
+            </Button>
+          </>
+        )
+      }
+    >
+      {(i.note || i.resolution) && <p className="note info">{i.note || i.resolution}</p>}
+      {i.jobs && i.jobs.length > 0 && (
+        <section>
+          <h3 className="lab">{a.jobs}</h3>
+          <ul>
+            {i.jobs.map((j) => (
+              <li key={j.job} className="li flat">
+                <Link to="/jobs/$group/$name" params={refOf(j.job)} className="name">
+                  {j.job}
+                </Link>
+                <span className="sec grow trunc">{j.message}</span>
+                {j.run_id && (
+                  <Link to="/runs/$runId" params={{ runId: j.run_id }} className="link">
+                    {t.act.openRun}
+                  </Link>
+                )}
+                <span className="mut num">{f.short(j.at, now)}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section>
+        <h3 className="lab">{a.deliveries}</h3>
+        {(i.deliveries ?? []).length === 0 && <p className="mut">{a.noDeliveries}</p>}
+        <ul>
+          {i.deliveries?.map((d) => (
+            <li key={d.delivery} className="li flat">
+              <b>{d.channel}</b>
+              <span className="mut">{a.kinds[d.kind] ?? d.kind}</span>
+              <span className="sec grow trunc" title={d.reason}>
+                {d.reason}
+              </span>
+              <span className={d.state === "failed" ? "c-bad" : d.state === "sent" ? "c-ok" : "mut"}>
+                {a.states[d.state] ?? d.state}
+              </span>
+              <span className="mut num">{f.short(d.sent_at ?? d.made_at, now)}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {acts && (
+        <label className="f">
+          <span className="lab">
+            {a.note} <span className="mut">{t.act.optional}</span>
+          </span>
+          <span className="inp">
+            <input value={note} maxLength={4000} onChange={(e) => setNote(e.target.value)} />
+          </span>
+        </label>
+      )}
+    </Dialog>
+  );
+}

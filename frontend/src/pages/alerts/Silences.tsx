@@ -1,0 +1,67 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { BellOff } from "lucide-react";
+import { alertsKey, endSilence, silencesQuery } from "@/api/alerts";
+import { Button } from "@/components/Button";
+import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Ago } from "@/components/Time";
+import { useComplain } from "@/shell/actions";
+import { useMay } from "@/shell/may";
+import { useAlertT } from "./texts";
+
+/** What holds messages back for a while. */
+export default function Silences() {
+  const t = useAlertT();
+  const c = t.alerts.columns;
+  const client = useQueryClient();
+  const complain = useComplain();
+  const operates = useMay()("operate", "*");
+  const list = useQuery(silencesQuery);
+  const end = useMutation({
+    mutationFn: endSilence,
+    onError: complain,
+    onSuccess: () => client.invalidateQueries({ queryKey: alertsKey }),
+  });
+  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Skeleton />;
+  if (list.data.items.length === 0) return <Empty icon={BellOff} title={t.alerts.noSilences} />;
+  return (
+    <div className="sideways">
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>{c.who}</th>
+            <th>{c.until}</th>
+            <th>{c.by}</th>
+            <th>{c.reason}</th>
+            <th className="r">
+              <span className="sr">{t.alerts.end}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.data.items.map((s) => (
+            <tr key={s.silence}>
+              <td>{[s.alert, s.executor_group, s.job].filter(Boolean).join(" · ") || t.alerts.everything}</td>
+              <td className="mut">
+                <Ago at={s.until} />
+              </td>
+              <td>{s.by}</td>
+              <td className="sec">{s.reason}</td>
+              <td className="r">
+                {operates && (
+                  <Button
+                    small
+                    busy={end.isPending && end.variables === s.silence}
+                    onClick={() => end.mutate(s.silence)}
+                  >
+                    {t.alerts.end}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

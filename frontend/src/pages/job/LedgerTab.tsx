@@ -1,0 +1,113 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { BookCheck } from "lucide-react";
+import { useMemo, useState } from "react";
+import { refOf } from "@/api/jobs";
+import { jobLedger } from "@/api/ledger";
+import type { Fate as FateOf } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Status } from "@/components/Status";
+import { Clock } from "@/components/Time";
+import { serverNow } from "@/lib/clock";
+import { formatDuration, parseDuration } from "@/lib/duration";
+import { shortId } from "@/lib/ids";
+import { spans } from "@/lib/ranges";
+import { Fate, fates } from "@/pages/ledger/Fate";
+import { useLedgerT } from "@/pages/ledger/texts";
+
+const choices = ["24h", "7d", "30d"] as const;
+
+/** Every fire that the job owed, and what became of it. */
+export default function LedgerTab({ job }: { job: string }) {
+  const t = useLedgerT();
+  const [range, setRange] = useState<(typeof choices)[number]>("24h");
+  const [fate, setFate] = useState<FateOf[]>([]);
+  const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
+  const list = useInfiniteQuery(jobLedger(refOf(job), { from }, fate.length === 0 ? undefined : fate));
+  const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const newest = [...entries].reverse();
+  return (
+    <div className="pad">
+      <Card
+        title={t.job.tabs.ledger}
+        note={t.ledger.hint}
+        aside={
+          <>
+            <FilterChip
+              name={t.ledger.fate}
+              multiple
+              options={fates.map((x) => ({ value: x, label: t.ledger.fates[x] }))}
+              chosen={fate}
+              onChange={setFate}
+            />
+            <Segments
+              label={t.runs.range}
+              value={range}
+              options={choices.map((r) => ({ value: r, label: r }))}
+              onChange={setRange}
+            />
+          </>
+        }
+      >
+        {list.isError && !list.data ? (
+          <Failed error={list.error} onRetry={() => void list.refetch()} />
+        ) : list.isPending ? (
+          <Skeleton />
+        ) : entries.length === 0 ? (
+          <Empty icon={BookCheck} title={t.ledger.none} />
+        ) : (
+          <div className="sideways">
+            <table className="tbl c">
+              <thead>
+                <tr>
+                  <th>{t.ledger.fire}</th>
+                  <th>{t.ledger.fate}</th>
+                  <th>{t.runs.columns.status}</th>
+                  <th>{t.runs.columns.run}</th>
+                  <th className="r">{t.ledger.late}</th>
+                  <th>{t.ledger.reason}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {newest.map((e) => (
+                  <tr key={e.fire_time}>
+                    <td>
+                      <Clock at={e.fire_time} />
+                    </td>
+                    <td>
+                      <Fate fate={e.fate} />
+                    </td>
+                    <td>{e.status ? <Status status={e.status} /> : "—"}</td>
+                    <td>
+                      {e.started_at ? (
+                        <Link to="/runs/$runId" params={{ runId: e.run_id }} className="mono plain">
+                          {shortId(e.run_id)}
+                        </Link>
+                      ) : (
+                        "—"
+                      )}
+                    </td>
+                    <td className="r num sec">{e.late ? formatDuration(parseDuration(e.late) ?? 0) : "—"}</td>
+                    <td className="result">
+                      <span className="sec">{e.reason}</span>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Card>
+      {list.hasNextPage && (
+        <p className="foot">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t.act.loadMore}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,232 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { BookCheck, CircleCheck, TriangleAlert } from "lucide-react";
+import { useMemo } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { refOf } from "@/api/jobs";
+import { ledgerAudit } from "@/api/ledger";
+import type { Tally } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { serverNow } from "@/lib/clock";
+import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { spans } from "@/lib/ranges";
+import { addTallies, byJob, type JobTally } from "@/lib/tally";
+import { ranges } from "@/router";
+import { Page } from "@/shell/Page";
+import { Fate } from "./Fate";
+import { useLedgerT } from "./texts";
+
+/** What schedules owed against what was done, for all jobs. */
+export default function LedgerPage() {
+  const t = useLedgerT();
+  const f = useFormat();
+  const now = useNow();
+  const navigate = useNavigate({ from: "/ledger" });
+  const { range = "24h", group } = useSearch({ from: "/ledger" });
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
+  const from = useMemo(
+    () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
+    [range, group],
+  );
+  const list = useInfiniteQuery(ledgerAudit({ from, group }));
+  const pages = list.data?.pages ?? [];
+  const jobs = byJob(pages.flatMap((p) => p.items));
+  const findings = pages.flatMap((p) => p.discrepancies);
+  const total = pages.map((p) => p.total).reduce(addTallies, { fires: 0 });
+  const decided = pages.map((p) => p.decided_until).sort()[0];
+  return (
+    <Page
+      crumbs={[{ text: t.nav.ledger }]}
+      actions={
+        <>
+          <FilterChip
+            name={t.runs.group}
+            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
+            chosen={group ? [group] : []}
+            onChange={([next]) =>
+              void navigate({ search: (was) => ({ ...was, group: next }), replace: true })
+            }
+          />
+          <Segments
+            label={t.runs.range}
+            value={range}
+            options={ranges.map((r) => ({ value: r, label: r }))}
+            onChange={(next) =>
+              void navigate({
+                search: (was) => ({ ...was, range: ranges.find((r) => r === next) }),
+                replace: true,
+              })
+            }
+          />
+        </>
+      }
+    >
+      {list.isError && !list.data ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Skeleton rows={12} />
+      ) : (
+        <div className={list.isPlaceholderData ? "pad stale" : "pad"}>
+          <div className="kpis four">
+            <Figure label={t.ledger.fires} n={total.fires} foot={t.jobs.total(jobs.length)} />
+            <Figure
+              label={t.ledger.ran}
+              n={(total.ran ?? 0) + (total.caught_up ?? 0)}
+              foot={`${f.number(total.failed ?? 0)} ${t.ledger.failed}`}
+            />
+            <Figure
+              label={t.ledger.absent}
+              n={(total.skipped ?? 0) + (total.missed ?? 0)}
+              foot={`${f.number(total.missed ?? 0)} ${t.ledger.fates.missed}`}
+            />
+            <Figure
+              label={t.ledger.wrong}
+              n={total.discrepancies ?? 0}
+              bad={(total.discrepancies ?? 0) > 0}
+              foot={decided && `${t.ledger.decided} ${f.short(decided, now)}`}
+            />
+          </div>
+          <div className="grid">
+            {total.fires > 0 &&
+              (findings.length === 0 ? (
+                <p className="note good">
+                  <CircleCheck size={15} aria-hidden />
+                  {t.ledger.allWell}
+                </p>
+              ) : (
+                <Card title={t.ledger.findings(findings.length)}>
+                  <ul className="list">
+                    {findings.map((x) => (
+                      <li key={`${x.job} ${x.fire_time}`} className="li">
+                        <TriangleAlert size={15} className="c-bad" aria-hidden />
+                        <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
+                          {x.job}
+                        </Link>
+                        <span className="num mut">{f.short(x.fire_time, now)}</span>
+                        <span className="sec grow trunc">{x.reason}</span>
+                        <Fate fate={x.fate} />
+                      </li>
+                    ))}
+                  </ul>
+                </Card>
+              ))}
+            {jobs.length === 0 ? (
+              <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
+            ) : (
+              <Card>
+                <Jobs jobs={jobs} />
+              </Card>
+            )}
+          </div>
+          {list.hasNextPage && (
+            <p className="foot">
+              <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                {t.act.loadMore}
+              </Button>
+            </p>
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Figure({
+  label,
+  n,
+  foot,
+  bad,
+}: {
+  label: string;
+  n: number;
+  foot?: React.ReactNode;
+  bad?: boolean;
+}) {
+  const f = useFormat();
+  return (
+    <div className="kpi">
+      <span className="l">{label}</span>
+      <span className={bad ? "v c-bad" : "v"}>{f.number(n)}</span>
+      <span className="f">{foot}</span>
+    </div>
+  );
+}
+
+function Jobs({ jobs }: { jobs: JobTally[] }) {
+  const t = useLedgerT();
+  const f = useFormat().in("UTC");
+  const days = [...new Set(jobs.flatMap((j) => [...j.days.keys()]))].sort();
+  const cell = (n: number | undefined, tone = "") => (
+    <td className={`r num ${n ? tone : "mut"}`}>{n ? f.number(n) : "0"}</td>
+  );
+  return (
+    <div className="sideways">
+      <table className="tbl c ledger">
+        <thead>
+          <tr>
+            <th>{t.ledger.job}</th>
+            <th>{t.ledger.days}</th>
+            <th className="r">{t.ledger.fires}</th>
+            <th className="r">{t.ledger.fates.ran}</th>
+            <th className="r">{t.ledger.fates.caught_up}</th>
+            <th className="r">{t.ledger.fates.skipped}</th>
+            <th className="r">{t.ledger.fates.missed}</th>
+            <th className="r">{t.ledger.fates.pending}</th>
+            <th className="r">{t.ledger.wrong}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((j) => (
+            <tr key={j.job}>
+              <td>
+                <Link
+                  to="/jobs/$group/$name/$tab"
+                  params={{ ...refOf(j.job), tab: "ledger" }}
+                  className="name"
+                >
+                  {j.job}
+                </Link>
+              </td>
+              <td>
+                <span className="ledgerdays">
+                  {days.map((day) => {
+                    const tally = j.days.get(day);
+                    const wrong = (tally?.discrepancies ?? 0) + (tally?.missed ?? 0);
+                    return (
+                      <i
+                        key={day}
+                        className={toneOf(tally)}
+                        title={t.ledger.day(f.day(day), tally?.fires ?? 0, wrong)}
+                      />
+                    );
+                  })}
+                </span>
+              </td>
+              <td className="r num">{f.number(j.total.fires)}</td>
+              {cell(j.total.ran ?? 0)}
+              {cell(j.total.caught_up, "c-warn")}
+              {cell(j.total.skipped)}
+              {cell(j.total.missed, "c-warn")}
+              {cell((j.total.pending ?? 0) + (j.total.undecided ?? 0))}
+              {cell(j.total.discrepancies, "c-bad")}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The gravest of what became of a day's fires. */
+function toneOf(tally: Tally | undefined): string {
+  if (!tally || tally.fires === 0) return "";
+  if (tally.discrepancies) return "b-bad";
+  if (tally.missed) return "b-warn";
+  if (tally.failed) return "b-time";
+  return tally.ran || tally.caught_up ? "b-ok" : "b-idle";
+}
