@@ -174,7 +174,7 @@ func (a *jsonAnswer) row(values []any) error {
 }
 
 func (a *jsonAnswer) end(truncated bool) error {
-	_, err := fmt.Fprintf(a.w, `],"truncated":%t}`, truncated)
+	_, err := fmt.Fprintf(a.w, "],\"truncated\":%t}\n", truncated)
 	return err
 }
 

@@ -76,8 +76,8 @@ func TestAnswersToSQLComeInThreeFormats(t *testing.T) {
 		}
 	}
 	const columns = `{"columns":[{"name":"job","type":"String"},{"name":"n","type":"UInt64"},{"name":"list","type":"Array(String)"}],"rows":[`
-	check(map[string]any{}, "application/json", columns+`["=billing/x",1,["a",null]],`+"\n"+`["=billing/x",2,["a",null]],`+"\n"+`["=billing/x",3,["a",null]]],"truncated":false}`)
-	check(map[string]any{"max_rows": 1}, "application/json", columns+`["=billing/x",1,["a",null]]],"truncated":true}`)
+	check(map[string]any{}, "application/json", columns+`["=billing/x",1,["a",null]],`+"\n"+`["=billing/x",2,["a",null]],`+"\n"+`["=billing/x",3,["a",null]]],"truncated":false}`+"\n")
+	check(map[string]any{"max_rows": 1}, "application/json", columns+`["=billing/x",1,["a",null]]],"truncated":true}`+"\n")
 	check(map[string]any{"format": "ndjson", "max_rows": 2}, "application/x-ndjson", `{"job":"=billing/x","n":1,"list":["a",null]}`+"\n"+`{"job":"=billing/x","n":2,"list":["a",null]}`+"\n")
 	check(map[string]any{"format": "csv"}, "text/csv; charset=utf-8", "job,n,list\n'=billing/x,1,\"[\"\"a\"\",null]\"\n'=billing/x,2,\"[\"\"a\"\",null]\"\n'=billing/x,3,\"[\"\"a\"\",null]\"\n")
 

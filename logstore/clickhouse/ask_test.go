@@ -65,6 +65,7 @@ func TestPeopleAskTheHistoryInSQL(t *testing.T) {
 	want("SELECT job, toString(status), fire_time, toDate(fire_time), exit_code, duration_ms FROM runs;",
 		[]any{"billing/report", "succeeded", "2026-01-05T03:00:00.000Z", "2026-01-05", nil, int64(990)})
 	want("  -- lines\nSELECT text, run_id FROM run_logs", []any{"hello", string(end(0).RunID)})
+	want("SELECT 'it''s system.one', '\\' system.one'", []any{"it's system.one", "' system.one"})
 	want("WITH 2 AS x SELECT [x, 1], map('a', 1.5), nan, NULL, toDecimal64(1.25, 2), tuple(1, 'b')",
 		[]any{[]any{uint8(2), uint8(1)}, map[string]any{"a": 1.5}, nil, nil, "1.25", []any{uint8(1), "b"}})
 }
@@ -86,6 +87,7 @@ func TestSQLReadsTheHistoryAndDoesNothingElse(t *testing.T) {
 		"SELECT * FROM s3('http://127.0.0.1:1/x', 'CSV', 'a String')", "SELECT * FROM remote('127.0.0.1', system.one)",
 		"SELECT * FROM executable('x', CSV, 'a String')", "SELECT * FROM mysql('h:1', 'd', 't', 'u', 'p')",
 		"SELECT * FROM system.processes", "SELECT * FROM system.users", "SELECT * FROM system.parts", "SELECT * FROM system.query_log",
+		"SELECT * FROM system.tables", "SELECT * FROM `system` . `columns`", "SELECT * FROM information_schema.tables", `SELECT 'a\'b', * FROM "system".one`,
 		"SELECT * FROM schema_migrations", "SELECT * FROM no_such_table", "SELECT",
 		"SELECT count() FROM runs SETTINGS max_execution_time = 61", "SELECT count() FROM runs SETTINGS max_execution_time = 0",
 		"SELECT count() FROM runs SETTINGS max_memory_usage = 0", "SELECT count() FROM runs SETTINGS max_memory_usage = 2000000000",

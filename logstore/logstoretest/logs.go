@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/job"
 	"carillon/logstore"
 )
 
@@ -141,6 +142,34 @@ func lineTexts(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
 	w.lines(t, lines...)
 	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 1}, lines)
+}
+
+// linesOfAllKinds has what executors with faults, or of newer versions, may send.
+func linesOfAllKinds(t *testing.T, s logstore.Store) {
+	r := newRun()
+	lines := logOf(r, 1, 6)
+	lines[0].Text = strings.Repeat("long and longer ", 1<<16) // 1 MiB
+	lines[1].Text = "no text: \xff\xfe\xc3 needle"
+	lines[2].Level, lines[2].Output = "notice", "telemetry" // of a newer executor
+	lines[3].At = time.Date(2099, 12, 31, 0, 0, 0, 0, time.UTC)
+	lines[4].At = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
+	lines[5].Text = strings.Repeat("x", 300) + " needle" // a word that is longer than any search
+	w := &writes{store: s}
+	w.lines(t, lines...)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 1}, lines)
+	wantHits(t, s, logstore.SearchFilter{Text: "needle"}, "0/1:6", "0/1:2")
+	wantHits(t, s, logstore.SearchFilter{Text: "longer long", Levels: []string{"info"}}, "0/1:1")
+	wantHits(t, s, logstore.SearchFilter{Levels: []string{"notice"}}, "0/1:3")
+
+	// The id of a run of another job: which of the two lies is not known here, and neither
+	// takes the other's lines away.
+	other := logOf(r, 1, 2)
+	for i := range other {
+		other[i].Job, other[i].Seq = "billing/other", int64(100+i)
+	}
+	w.lines(t, other...)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 1, ToSeq: 6}, lines)
+	wantHits(t, s, logstore.SearchFilter{Text: "needle", Jobs: []job.Name{"billing/other"}})
 }
 
 func invalidLines(t *testing.T, s logstore.Store) {

@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"pages of a search hold each line once", searchPages},
 		{"a search finds what its words match and nothing else", searchLikeTheModel},
 		{"a search may ask for many words", searchManyWords},
+		{"lines of faulty and of newer executors are kept", linesOfAllKinds},
 		{"lines that are not valid are refused with their batch", invalidLines},
 
 		{"trim deletes runs that are older and nothing else", trimRuns},
