@@ -641,6 +641,19 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// HistoryState defines model for HistoryState.
+type HistoryState struct {
+	AsOf    time.Time       `json:"as_of"`
+	Backlog []IngestBacklog `json:"backlog"`
+
+	// Bytes On disk, of the server that answers; 0 while the store does not
+	Bytes int64 `json:"bytes"`
+
+	// OldestRun Its fire time
+	OldestRun    time.Time `json:"oldest_run,omitzero"`
+	StoreAnswers bool      `json:"store_answers"`
+}
+
 // Hold The switch for everything. While it is on, every fire is recorded as skipped.
 type Hold = bus.Hold
 
@@ -666,6 +679,9 @@ type IncidentPage struct {
 	Items []Incident `json:"items"`
 	Next  string     `json:"next,omitempty"`
 }
+
+// IngestBacklog What waits on a stream to be moved into the log store
+type IngestBacklog = bus.IngestBacklog
 
 // Instance defines model for Instance.
 type Instance = bus.Instance
@@ -2244,6 +2260,9 @@ type ServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(c *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error
+	// GetHistory How far the history has come, and what it takes
+	// (GET /api/v1/history)
+	GetHistory(c *fiber.Ctx) error
 	// GetHold Whether everything is paused
 	// (GET /api/v1/hold)
 	GetHold(c *fiber.Ctx) error
@@ -4353,6 +4372,24 @@ func (siw *ServerInterfaceWrapper) PutSecret(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.PutSecret(c, group, secret, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetHistory operation middleware
+func (siw *ServerInterfaceWrapper) GetHistory(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetHistory(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7244,6 +7281,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
 
+	router.Get(options.BaseURL+"/api/v1/history", wrapper.GetHistory)
+
 	router.Get(options.BaseURL+"/api/v1/retention", wrapper.GetRetention)
 
 	router.Put(options.BaseURL+"/api/v1/retention", wrapper.PutRetention)
@@ -8595,6 +8634,34 @@ type PutSecretdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutSecretdefaultApplicationProblemPlusJSONResponse) VisitPutSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetHistoryRequestObject struct {
+}
+
+type GetHistoryResponseObject interface {
+	VisitGetHistoryResponse(ctx *fiber.Ctx) error
+}
+
+type GetHistory200JSONResponse HistoryState
+
+func (response GetHistory200JSONResponse) VisitGetHistoryResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetHistorydefaultApplicationProblemPlusJSONResponse) VisitGetHistoryResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10593,6 +10660,9 @@ type StrictServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(ctx context.Context, request PutSecretRequestObject) (PutSecretResponseObject, error)
+	// GetHistory How far the history has come, and what it takes
+	// (GET /api/v1/history)
+	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
 	// GetHold Whether everything is paused
 	// (GET /api/v1/hold)
 	GetHold(ctx context.Context, request GetHoldRequestObject) (GetHoldResponseObject, error)
@@ -12053,6 +12123,31 @@ func (sh *strictHandler) PutSecret(ctx *fiber.Ctx, group GroupName, secret strin
 		return err
 	} else if validResponse, ok := response.(PutSecretResponseObject); ok {
 		if err := validResponse.VisitPutSecretResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetHistory operation middleware
+func (sh *strictHandler) GetHistory(ctx *fiber.Ctx) error {
+	var request GetHistoryRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHistory(ctx.UserContext(), request.(GetHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHistory")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHistoryResponseObject); ok {
+		if err := validResponse.VisitGetHistoryResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -89,6 +89,7 @@ var permits = map[string]permit{
 
 	"querySQL": {role: auth.Admin, where: everywhere}, // with all grants
 
+	"getHistory":       {role: auth.Viewer, where: somewhere},
 	"getRetention":     {role: auth.Viewer, where: everywhere},
 	"previewRetention": {role: auth.Viewer, where: everywhere},
 	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},

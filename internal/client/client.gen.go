@@ -187,6 +187,33 @@ func (e UserItemSignsIn) Valid() bool {
 	}
 }
 
+// Defines values for FollowEventsParamsTopic.
+const (
+	FollowEventsParamsTopicAlerts    FollowEventsParamsTopic = "alerts"
+	FollowEventsParamsTopicCluster   FollowEventsParamsTopic = "cluster"
+	FollowEventsParamsTopicExecutors FollowEventsParamsTopic = "executors"
+	FollowEventsParamsTopicJobs      FollowEventsParamsTopic = "jobs"
+	FollowEventsParamsTopicRuns      FollowEventsParamsTopic = "runs"
+)
+
+// Valid indicates whether the value is a known member of the FollowEventsParamsTopic enum.
+func (e FollowEventsParamsTopic) Valid() bool {
+	switch e {
+	case FollowEventsParamsTopicAlerts:
+		return true
+	case FollowEventsParamsTopicCluster:
+		return true
+	case FollowEventsParamsTopicExecutors:
+		return true
+	case FollowEventsParamsTopicJobs:
+		return true
+	case FollowEventsParamsTopicRuns:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListRunsParamsAttempts.
 const (
 	ListRunsParamsAttemptsAll    ListRunsParamsAttempts = "all"
@@ -336,6 +363,15 @@ type Cause = job.Cause
 
 // Change One state change of a run.
 type Change = logstore.Change
+
+// Changed The data of an event.
+type Changed struct {
+	// More More has changed than is named
+	More bool `json:"more"`
+
+	// Names Jobs, as group/name, of jobs and runs; groups, of executors
+	Names []string `json:"names"`
+}
 
 // Channel A way to people. Secrets are set by themselves.
 type Channel = alert.Channel
@@ -632,6 +668,19 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// HistoryState defines model for HistoryState.
+type HistoryState struct {
+	AsOf    time.Time       `json:"as_of"`
+	Backlog []IngestBacklog `json:"backlog"`
+
+	// Bytes On disk, of the server that answers; 0 while the store does not
+	Bytes int64 `json:"bytes"`
+
+	// OldestRun Its fire time
+	OldestRun    time.Time `json:"oldest_run,omitzero"`
+	StoreAnswers bool      `json:"store_answers"`
+}
+
 // Hold The switch for everything. While it is on, every fire is recorded as skipped.
 type Hold = bus.Hold
 
@@ -657,6 +706,9 @@ type IncidentPage struct {
 	Items []Incident `json:"items"`
 	Next  string     `json:"next,omitempty"`
 }
+
+// IngestBacklog What waits on a stream to be moved into the log store
+type IngestBacklog = bus.IngestBacklog
 
 // Instance defines model for Instance.
 type Instance = bus.Instance
@@ -1539,6 +1591,18 @@ type PutCalendarParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// FollowEventsParams defines parameters for FollowEvents.
+type FollowEventsParams struct {
+	// Topic Only these. Defaults to all
+	Topic *[]FollowEventsParamsTopic `form:"topic,omitempty" json:"topic,omitempty"`
+
+	// LastEventID The id of the last event received
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// FollowEventsParamsTopic defines parameters for FollowEvents.
+type FollowEventsParamsTopic string
+
 // ListFiresParams defines parameters for ListFires.
 type ListFiresParams struct {
 	// From Exclusive. Defaults to now
@@ -2412,6 +2476,25 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// FollowEvents Hear what has changed, as it does
+	//
+	// Server-sent events, so that a page need not keep asking. They say what has
+	// changed, not how: what one shows is then asked for again. The history may have a
+	// run up to a second later than its event.
+	//
+	// - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
+	//   changed. The data is Changed.
+	// - `reload`: more may have been missed than can be told; load everything anew.
+	// - `bye`: the server stops, or one may not listen any more; connect again.
+	//
+	// At most four of each come in a second, whatever happens, and who reads slowly
+	// gets fewer, with the same in them. Connect with the `id` of the last event as
+	// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
+	// seconds of silence.
+	//
+	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+	FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFires What will fire in a range of time, job by job
 	//
 	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
@@ -2580,6 +2663,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
 	PutSecret(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetHistory How far the history has come, and what it takes
+	//
+	// Runs, logs and reports have all that happened before `as_of`. What came later may be
+	// missing: it waits on the streams for the log store, as long as they have room.
+	//
+	// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
+	GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetHold Whether everything is paused
 	//
@@ -3774,6 +3865,35 @@ func (c *Client) PutCalendar(ctx context.Context, calendar string, params *PutCa
 	return c.Client.Do(req)
 }
 
+// FollowEvents Hear what has changed, as it does
+//
+// Server-sent events, so that a page need not keep asking. They say what has
+// changed, not how: what one shows is then asked for again. The history may have a
+// run up to a second later than its event.
+//
+//   - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
+//     changed. The data is Changed.
+//   - `reload`: more may have been missed than can be told; load everything anew.
+//   - `bye`: the server stops, or one may not listen any more; connect again.
+//
+// At most four of each come in a second, whatever happens, and who reads slowly
+// gets fewer, with the same in them. Connect with the `id` of the last event as
+// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
+// seconds of silence.
+//
+// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowEventsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListFires What will fire in a range of time, job by job
 //
 // Paused jobs are left out, and so are fires that a calendar skips. Jobs that
@@ -4143,6 +4263,24 @@ func (c *Client) PutSecretWithBody(ctx context.Context, group GroupName, secret 
 // Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
 func (c *Client) PutSecret(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutSecretRequest(c.Server, group, secret, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetHistory How far the history has come, and what it takes
+//
+// Runs, logs and reports have all that happened before `as_of`. What came later may be
+// missing: it waits on the streams for the log store, as long as they have room.
+//
+// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
+func (c *Client) GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetHistoryRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -7018,6 +7156,75 @@ func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCa
 	return req, nil
 }
 
+// NewFollowEventsRequest constructs an http.Request for the FollowEvents method
+func NewFollowEventsRequest(server string, params *FollowEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Topic != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "topic", *params.Topic, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListFiresRequest constructs an http.Request for the ListFires method
 func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request, error) {
 	var err error
@@ -7901,6 +8108,33 @@ func NewPutSecretRequestWithBody(server string, group GroupName, secret string, 
 			req.Header.Set("Carillon-User", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetHistoryRequest constructs an http.Request for the GetHistory method
+func NewGetHistoryRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/history")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -12104,6 +12338,27 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendarWithResponse(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PutCalendarResponse, error)
 
+	// FollowEventsWithResponse Hear what has changed, as it does
+	//
+	// Server-sent events, so that a page need not keep asking. They say what has
+	// changed, not how: what one shows is then asked for again. The history may have a
+	// run up to a second later than its event.
+	//
+	// - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
+	//   changed. The data is Changed.
+	// - `reload`: more may have been missed than can be told; load everything anew.
+	// - `bye`: the server stops, or one may not listen any more; connect again.
+	//
+	// At most four of each come in a second, whatever happens, and who reads slowly
+	// gets fewer, with the same in them. Connect with the `id` of the last event as
+	// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
+	// seconds of silence.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+	FollowEventsWithResponse(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*FollowEventsResponse, error)
+
 	// ListFiresWithResponse What will fire in a range of time, job by job
 	//
 	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
@@ -12294,6 +12549,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
 	PutSecretWithResponse(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*PutSecretResponse, error)
+
+	// GetHistoryWithResponse How far the history has come, and what it takes
+	//
+	// Runs, logs and reports have all that happened before `as_of`. What came later may be
+	// missing: it waits on the streams for the log store, as long as they have room.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
+	GetHistoryWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error)
 
 	// GetHoldWithResponse Whether everything is paused
 	//
@@ -14195,6 +14460,47 @@ func (r PutCalendarResponse) ContentType() string {
 	return ""
 }
 
+type FollowEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FollowEventsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FollowEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FollowEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FollowEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FollowEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListFiresResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -14943,6 +15249,54 @@ func (r PutSecretResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutSecretResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryState
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetHistoryResponse) GetJSON200() *HistoryState {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetHistoryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetHistoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18329,6 +18683,33 @@ func (c *ClientWithResponses) PutCalendarWithResponse(ctx context.Context, calen
 	return ParsePutCalendarResponse(rsp)
 }
 
+// FollowEventsWithResponse Hear what has changed, as it does
+//
+// Server-sent events, so that a page need not keep asking. They say what has
+// changed, not how: what one shows is then asked for again. The history may have a
+// run up to a second later than its event.
+//
+//   - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
+//     changed. The data is Changed.
+//   - `reload`: more may have been missed than can be told; load everything anew.
+//   - `bye`: the server stops, or one may not listen any more; connect again.
+//
+// At most four of each come in a second, whatever happens, and who reads slowly
+// gets fewer, with the same in them. Connect with the `id` of the last event as
+// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
+// seconds of silence.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
+func (c *ClientWithResponses) FollowEventsWithResponse(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*FollowEventsResponse, error) {
+	rsp, err := c.FollowEvents(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowEventsResponse(rsp)
+}
+
 // ListFiresWithResponse What will fire in a range of time, job by job
 //
 // Paused jobs are left out, and so are fires that a calendar skips. Jobs that
@@ -18644,6 +19025,22 @@ func (c *ClientWithResponses) PutSecretWithResponse(ctx context.Context, group G
 		return nil, err
 	}
 	return ParsePutSecretResponse(rsp)
+}
+
+// GetHistoryWithResponse How far the history has come, and what it takes
+//
+// Runs, logs and reports have all that happened before `as_of`. What came later may be
+// missing: it waits on the streams for the log store, as long as they have room.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
+func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error) {
+	rsp, err := c.GetHistory(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetHistoryResponse(rsp)
 }
 
 // GetHoldWithResponse Whether everything is paused
@@ -20716,6 +21113,32 @@ func ParsePutCalendarResponse(rsp *http.Response) (*PutCalendarResponse, error) 
 	return response, nil
 }
 
+// ParseFollowEventsResponse parses an HTTP response from a FollowEventsWithResponse call
+func ParseFollowEventsResponse(rsp *http.Response) (*FollowEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FollowEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListFiresResponse parses an HTTP response from a ListFiresWithResponse call
 func ParseListFiresResponse(rsp *http.Response) (*ListFiresResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -21219,6 +21642,39 @@ func ParsePutSecretResponse(rsp *http.Response) (*PutSecretResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Secret
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetHistoryResponse parses an HTTP response from a GetHistoryWithResponse call
+func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryState
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -701,6 +701,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the history has come, and what it takes
+         * @description Runs, logs and reports have all that happened before `as_of`. What came later may be
+         *     missing: it waits on the streams for the log store, as long as they have room.
+         */
+        get: operations["getHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sql": {
         parameters: {
             query?: never;
@@ -2632,6 +2653,33 @@ export interface components {
             author?: string;
             note?: string;
         };
+        HistoryState: {
+            /** Format: date-time */
+            as_of: string;
+            backlog: components["schemas"]["IngestBacklog"][];
+            store_answers: boolean;
+            /**
+             * Format: int64
+             * @description On disk, of the server that answers; 0 while the store does not
+             */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description Its fire time
+             */
+            oldest_run?: string;
+        };
+        /** @description What waits on a stream to be moved into the log store */
+        IngestBacklog: {
+            stream: string;
+            /** Format: uint64 */
+            messages: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them came
+             */
+            since?: string;
+        };
         SQLRequest: {
             /** @example SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job */
             query: string;
@@ -3694,6 +3742,8 @@ export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
 export type Hold = components['schemas']['Hold'];
+export type HistoryState = components['schemas']['HistoryState'];
+export type IngestBacklog = components['schemas']['IngestBacklog'];
 export type SqlRequest = components['schemas']['SQLRequest'];
 export type SqlColumn = components['schemas']['SQLColumn'];
 export type SqlAnswer = components['schemas']['SQLAnswer'];
@@ -4991,6 +5041,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Hold"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryState"];
                 };
             };
             default: components["responses"]["Problem"];
