@@ -279,6 +279,8 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
+	routes.Get("/api/docs", s.serveReference())
+	routes.Get("/api/openapi.yaml", serveContract)
 	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
 	app.Use(console())
 	return app

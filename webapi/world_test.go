@@ -62,6 +62,7 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	streamed.Do(func() {
 		openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.FileBodyDecoder)
 		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
+		openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.FileBodyDecoder)
 	})
 	contract, err := loadContract()
 	w.check(err)
