@@ -16,6 +16,7 @@ export function NewJobPage() {
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
   const source = useQuery({
     ...jobQuery(refOf(from ?? "/"), 0, 0),
+    queryKey: ["editor", "source", from ?? ""],
     enabled: from !== undefined,
     refetchInterval: false,
   });
@@ -47,6 +48,9 @@ export function EditJobPage() {
   const ref = useParams({ from: "/jobs/$group/$name/edit" });
   const query = useQuery({
     ...jobQuery(ref, 0, 0),
+    // Not among the jobs that are read again when somebody changes one: a newer version
+    // must not take the place of what is being edited.
+    queryKey: ["editor", "edited", ref.group, ref.name],
     refetchInterval: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
