@@ -182,6 +182,7 @@ func (w *world) wantStatus(id job.RunID, status job.Status, message string) {
 // wantTriggers checks how many triggers are not acknowledged.
 func (w *world) wantTriggers(want int) {
 	w.t.Helper()
+	synctest.Wait() // until the server has deleted what was acknowledged
 	got := 0
 	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { got++; return true }); err != nil {
 		w.t.Fatal(err)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,15 +62,15 @@ func (s *Scheduler) leaseRemaining(now time.Time) time.Duration {
 
 // measure measures the node, and the cluster if that falls to this node.
 func (s *Scheduler) measure(ctx context.Context) error {
-	jobs := 0
+	var jobs atomic.Int64 // a lane that is asked when ctx ends may count after that
 	for _, l := range s.lanes {
 		l.call(ctx, func() {
 			for _, o := range l.shards {
-				jobs += o.machine.Jobs()
+				jobs.Add(int64(o.machine.Jobs()))
 			}
 		})
 	}
-	s.measures.jobs.Set(float64(jobs))
+	s.measures.jobs.Set(float64(jobs.Load()))
 	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		s.measures.forget()
 		return nil

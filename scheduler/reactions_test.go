@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"carillon/bus"
@@ -283,6 +284,7 @@ func TestAChildMayHaveItsParentsResult(t *testing.T) {
 // pending returns the triggers that are on the stream.
 func (w *world) pending() []*bus.Trigger {
 	w.t.Helper()
+	synctest.Wait() // until the server has deleted what was acknowledged
 	var all []*bus.Trigger
 	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
 		tr, err := bus.DecodeTrigger(m.Header, m.Data)
