@@ -59,13 +59,13 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedT
 
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
 // once that is committed. It returns false when the run does not wait.
-func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) (found bool) {
-	o.lane.call(ctx, func() {
+func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
+	found := false // not to be looked at unless the lane has been waited for
+	return o.lane.call(ctx, func() {
 		if found = o.ready.Load() && o.machine.Cancel(r.RunID, cancelText(r)); found {
 			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
 		}
-	})
-	return found
+	}) && found
 }
 
 func cancelText(r bus.CancelRequest) string {
