@@ -140,6 +140,13 @@ func (h *hostile) try(op *openapi3.Operation, method, template string, params op
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
+	head := len(path)
+	for _, x := range headers {
+		head += len(x.value)
+	}
+	if head > longHead {
+		body = nil
+	}
 	began := time.Now()
 	a := h.send(method, path, body, headers...)
 	took := time.Since(began)
@@ -162,6 +169,11 @@ func (h *hostile) try(op *openapi3.Operation, method, template string, params op
 		}
 	}
 }
+
+// longHead is from where on the head of a request may be too long for the server's
+// buffer of 4 KiB. It refuses such a request before it reads the body, so a client that is
+// still writing one may find the connection closed instead of the answer.
+const longHead = 2000
 
 func TestNothingThatIsSentMakesTheServerFail(t *testing.T) {
 	h := newHostile(t)
