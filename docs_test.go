@@ -28,6 +28,63 @@ func TestGuaranteesNameTestsThatExist(t *testing.T) {
 	}
 }
 
+// TestLinksOfThePagesLeadSomewhere follows the links from one page of the documentation
+// to another, to a file, or to a heading.
+func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
+	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+	for _, folder := range []string{"docs", "docs/operations", "docs/adr"} {
+		more, err := filepath.Glob(folder + "/*.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, more...)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	followed := 0
+	for _, page := range pages {
+		for _, m := range link.FindAllStringSubmatch(readPage(t, page), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			followed++
+			path, heading, hasHeading := strings.Cut(m[1], "#")
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			switch _, err := os.Stat(target); {
+			case err != nil:
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			case hasHeading && !headings(readPage(t, target))[heading]:
+				t.Errorf("%s links to %s, which has no such heading", page, m[1])
+			}
+		}
+	}
+	if followed < 50 {
+		t.Errorf("only %d links were followed: the test reads past them", followed)
+	}
+}
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// headings returns a page's headings as links name them: in lower case, without
+// punctuation, with hyphens for blanks.
+func headings(page string) map[string]bool {
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		known[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return known
+}
+
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

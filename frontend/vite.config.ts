@@ -2,7 +2,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 // Where `npm run dev` finds a server with an API, and the browser tests a program.
-const api = process.env.CARILLON_SERVER ?? "http://127.0.0.1:8080";
+const api = process.env.CARILLON_SERVER ?? "http://127.0.0.1:8822";
 const alias = { "@": new URL("./src", import.meta.url).pathname };
 
 export default defineConfig({
