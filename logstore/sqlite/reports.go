@@ -32,6 +32,9 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	if err := filter.Validate(); err != nil {
 		return logstore.Report{}, err
 	}
+	if err := s.settle(ctx); err != nil {
+		return logstore.Report{}, err
+	}
 	f := filter.WithDefaults()
 	report := logstore.Report{From: f.From, To: f.To}
 	tallies, total := map[rowKey]*tally{}, tally{}

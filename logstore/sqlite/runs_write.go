@@ -59,7 +59,7 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error
 	if err := w.supersede(ctx, b); err != nil {
 		return err
 	}
-	return w.countEnds(ctx)
+	return w.note(ctx)
 }
 
 // merge merges rows, which are sorted: those of runs come before those of pieces. When

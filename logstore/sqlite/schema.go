@@ -21,9 +21,12 @@ var schemaV3 string
 //go:embed schema4.sql
 var schemaV4 string
 
+//go:embed schema5.sql
+var schemaV5 string
+
 // migrations lead from each version of the schema to the next: the first makes a
 // new file version 1. Those that were released never change.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5}
 
 // versionOfFiles is the first version in which log lines have files of their own.
 const versionOfFiles = 3

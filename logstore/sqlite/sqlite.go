@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
 
@@ -29,9 +30,10 @@ type Store struct {
 	writing sync.Mutex // guards writer: SQLite has one writer at a time
 	writer  *writer
 
-	jobs *dictionary
-	logs *logFiles
-	keep atomic.Pointer[job.Retention] // by which new lines get their class
+	jobs  *dictionary
+	logs  *logFiles
+	noted atomic.Bool                   // there may be changes that no report counts yet
+	keep  atomic.Pointer[job.Retention] // by which new lines get their class
 }
 
 var _ logstore.Store = (*Store)(nil)
@@ -68,13 +70,11 @@ func (s *Store) open(ctx context.Context) error {
 	if err = migrate(ctx, conn, s.path, func() error { return moveLines(ctx, conn, s.logs, s.keep.Load()) }); err == nil {
 		err = s.jobs.load(ctx, conn)
 	}
-	if err == nil {
-		_, err = conn.ExecContext(ctx, watchEnds)
-	}
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	s.writer = &writer{conn: conn, jobs: s.jobs, stmts: map[string]*sql.Stmt{}}
+	s.writer = &writer{conn: conn, jobs: s.jobs, stmts: map[string]*sql.Stmt{}, noted: &s.noted, notedAt: time.Now()}
+	s.noted.Store(true) // perhaps, by who wrote last
 	if err = s.makeReports(ctx); err != nil {
 		return fmt.Errorf("make reports of log store %s: %w", s.path, err)
 	}

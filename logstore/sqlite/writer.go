@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"carillon/job"
 )
@@ -21,6 +23,10 @@ type writer struct {
 	// that are known. Others learn of them when it is committed.
 	fresh    map[job.Name]int64
 	numbered []job.Name // the same, in order
+
+	noted   *atomic.Bool // the store's: there may be changes that no report counts yet
+	notedAt time.Time    // since when, about
+	counted bool         // the current transaction has left none of them
 }
 
 func (w *writer) close() error {
@@ -31,7 +37,7 @@ func (w *writer) close() error {
 }
 
 func (w *writer) transact(ctx context.Context, f func(context.Context, *writer) error) error {
-	w.fresh, w.numbered = map[job.Name]int64{}, nil
+	w.fresh, w.numbered, w.counted = map[job.Name]int64{}, nil, false
 	if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin write: %w", err)
 	}
@@ -50,6 +56,9 @@ func (w *writer) transact(ctx context.Context, f func(context.Context, *writer) 
 	}
 	for name, id := range w.fresh {
 		w.jobs.add(name, id)
+	}
+	if w.counted {
+		w.noted.Store(false)
 	}
 	return nil
 }

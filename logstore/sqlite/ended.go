@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// The reports are kept by what changes in runs. Triggers note every change of an
+// attempt that has ended, with what it was before, in a table; who asks for a report
+// has the notes counted first, and a write counts some when they have waited for long.
+// To count many at once is cheaper than each batch by itself, and in a rush it can
+// wait. A note is deleted by the transaction that counts it. A repeated update changes
+// no row, so there is no note of it.
+const (
+	// countAfter is how long notes wait for somebody to ask before writes count them.
+	countAfter = 10 * time.Second
+	// countAtOnce is how many notes one transaction counts: more than a write leaves.
+	countAtOnce = 20_000
+)
+
+// ended is a change of an attempt that has ended.
+type ended struct {
+	seq                                int64
+	id                                 []byte
+	attempt, version                   int
+	job                                int64
+	state, status, count               int64
+	oldState, oldStatus, oldCount      int64
+	instance, oldInstance              string
+	committedAt, startedAt, finishedAt int64
+	measured                           bool
+}
+
+// settle counts all that is noted, so that the reports are those of the runs.
+func (s *Store) settle(ctx context.Context) error {
+	for s.noted.Load() {
+		if err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.countEnds(ctx) }); err != nil {
+			return fmt.Errorf("count what has ended: %w", err)
+		}
+	}
+	return nil
+}
+
+// note remembers that the transaction may have noted something, and counts some of
+// what has waited for long.
+func (w *writer) note(ctx context.Context) error {
+	if now := time.Now(); !w.noted.Swap(true) {
+		w.notedAt = now
+	} else if now.Sub(w.notedAt) > countAfter {
+		return w.countEnds(ctx)
+	}
+	return nil
+}
+
+// countEnds adds the oldest notes to the reports, and sets counted if there are no more.
+func (w *writer) countEnds(ctx context.Context) error {
+	changes, err := w.takeEnds(ctx)
+	if err != nil {
+		return err
+	}
+	w.counted = len(changes) < countAtOnce
+	tallies := map[*reportTable]map[reportKey]*tally{}
+	of := func(t *reportTable, k reportKey, fire int64) *tally {
+		k.bucket = fire / t.step.Milliseconds() * int64(t.step.Seconds())
+		if tallies[t] == nil {
+			tallies[t] = map[reportKey]*tally{}
+		}
+		if tallies[t][k] == nil {
+			tallies[t][k] = &tally{}
+		}
+		return tallies[t][k]
+	}
+	for i := range changes {
+		e := &changes[i]
+		fire := fireOf(e.id)
+		group := w.nameOf(e.job).Group()
+		run := reportKey{job: e.job, version: int64(e.version), group: group}
+		for _, t := range []*tally{of(reportMinute, reportKey{group: group}, fire), of(reportHour, run, fire), of(reportDay, run, fire)} {
+			t.count(e.oldState, e.oldCount, e.state, e.count)
+			t.attempt(e.oldStatus, e.status)
+			t.measure(e, fire)
+		}
+		if e.oldInstance != "" && e.oldStatus != 0 {
+			t := of(reportInstance, reportKey{group: group, instance: e.oldInstance}, fire)
+			t.count(e.oldStatus, 1, 0, 0)
+			t.attempt(e.oldStatus, 0)
+		}
+		if e.instance != "" {
+			t := of(reportInstance, reportKey{group: group, instance: e.instance}, fire)
+			t.count(0, 0, e.status, 1)
+			t.attempt(0, e.status)
+			t.measure(e, fire)
+		}
+	}
+	for _, t := range reportTables {
+		if err := w.addTallies(ctx, t, tallies[t]); err != nil {
+			return fmt.Errorf("add to %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// takeEnds returns the oldest notes, and deletes them.
+func (w *writer) takeEnds(ctx context.Context) ([]ended, error) {
+	stmt, err := w.stmt(ctx, "SELECT * FROM ended ORDER BY seq LIMIT ?")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, countAtOnce)
+	if err != nil {
+		return nil, fmt.Errorf("read what has ended: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []ended
+	for rows.Next() {
+		var e ended
+		if err := rows.Scan(&e.seq, &e.id, &e.attempt, &e.job, &e.version, &e.state, &e.status, &e.count, &e.instance,
+			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.committedAt, &e.startedAt, &e.finishedAt, &e.measured); err != nil {
+			return nil, fmt.Errorf("read what has ended: %w", err)
+		}
+		all = append(all, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what has ended: %w", err)
+	}
+	if len(all) > 0 {
+		if _, err := w.exec(ctx, "DELETE FROM ended WHERE seq <= ?", all[len(all)-1].seq); err != nil {
+			return nil, fmt.Errorf("forget what has ended: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// fireOf returns the fire time within a packed id, in milliseconds.
+func fireOf(id []byte) int64 {
+	return int64(binary.BigEndian.Uint64(id) >> 16)
+}

@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+var endedAt = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+
+// endOf is an update that ends the nth run of a job.
+func endOf(n int, status job.Status) logstore.Update {
+	fire := endedAt.Add(time.Duration(n) * time.Second)
+	return logstore.Update{
+		Kind: logstore.KindFinished, Job: "g/j", RunID: job.FireRunID("g/j", fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+		At: fire.Add(time.Second), CommittedAt: fire, Status: status, StartedAt: fire, FinishedAt: fire.Add(time.Second), Instance: "i", Delivery: 1,
+	}
+}
+
+func writeEnds(t *testing.T, s *Store, updates ...logstore.Update) {
+	t.Helper()
+	if err := s.WriteRuns(t.Context(), "", updates); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// notes returns how many changes no report counts yet, and how many runs one does.
+func notes(t *testing.T, s *Store) (waiting, counted int) {
+	t.Helper()
+	err := s.reads.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM ended), (SELECT coalesce(sum(succeeded + failed), 0) FROM report_day)").Scan(&waiting, &counted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return waiting, counted
+}
+
+func wantNotes(t *testing.T, s *Store, waiting, counted int) {
+	t.Helper()
+	if w, c := notes(t, s); w != waiting || c != counted {
+		t.Errorf("%d changes wait and %d runs are counted; want %d and %d", w, c, waiting, counted)
+	}
+}
+
+func wantReport(t *testing.T, s *Store, succeeded, failed int) {
+	t.Helper()
+	report, err := s.Report(t.Context(), logstore.ReportFilter{From: endedAt, To: endedAt.Add(time.Hour), Total: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Total.Statuses; got[job.StatusSucceeded] != succeeded || got[job.StatusFailed] != failed {
+		t.Errorf("the report tells %v; want %d succeeded and %d failed", got, succeeded, failed)
+	}
+}
+
+func TestWhoAsksForAReportHasAllCountedThatEndedBefore(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
+	writeEnds(t, s, endOf(1, job.StatusSucceeded), endOf(2, job.StatusFailed))
+	wantNotes(t, s, 2, 0)
+	wantReport(t, s, 1, 1)
+	wantNotes(t, s, 0, 2)
+	writeEnds(t, s, endOf(1, job.StatusSucceeded), endOf(3, job.StatusSucceeded))
+	wantReport(t, s, 2, 1)
+}
+
+func TestMoreNotesThanOneTransactionCountsAreAllCounted(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
+	const n = countAtOnce + 10
+	updates := make([]logstore.Update, n)
+	for i := range updates {
+		updates[i] = endOf(0, job.StatusSucceeded)
+		updates[i].RunID = job.FireRunID("g/j", endedAt.UnixMilli()+int64(i), job.CauseSchedule)
+	}
+	writeEnds(t, s, updates...)
+	wantReport(t, s, n, 0)
+	wantNotes(t, s, 0, n)
+}
+
+func TestWhatNobodyAskedForIsCountedByLaterWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
+		wantReport(t, s, 0, 0)
+		writeEnds(t, s, endOf(1, job.StatusSucceeded))
+		time.Sleep(countAfter)
+		writeEnds(t, s, endOf(2, job.StatusSucceeded))
+		wantNotes(t, s, 2, 0)
+		time.Sleep(time.Millisecond)
+		writeEnds(t, s, endOf(3, job.StatusSucceeded))
+		wantNotes(t, s, 0, 3)
+		writeEnds(t, s, endOf(4, job.StatusSucceeded))
+		wantNotes(t, s, 1, 3)
+	})
+}
+
+func TestWhatWasNotCountedWhenAStoreClosedIsCountedLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	s := openStore(t, path)
+	writeEnds(t, s, endOf(1, job.StatusSucceeded))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, path)
+	wantNotes(t, s, 1, 0)
+	writeEnds(t, s, endOf(2, job.StatusFailed))
+	wantReport(t, s, 1, 1)
+}
+
+func TestARepairCountsNothingTwice(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
+	writeEnds(t, s, endOf(1, job.StatusSucceeded), endOf(2, job.StatusFailed))
+	wantReport(t, s, 1, 1)
+	writeEnds(t, s, endOf(3, job.StatusSucceeded))
+	if err := s.Repair(t.Context(), endedAt); err != nil {
+		t.Fatal(err)
+	}
+	wantNotes(t, s, 0, 3)
+	wantReport(t, s, 2, 1)
+}

@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/job"
+)
+
+// Repair implements [logstore.Store]. It may be any day, as writers wait meanwhile.
+func (s *Store) Repair(ctx context.Context, day time.Time) error {
+	day = day.UTC().Truncate(24 * time.Hour)
+	err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.repair(ctx, day, day.Add(24*time.Hour)) })
+	if err != nil {
+		return fmt.Errorf("repair reports of %s: %w", day.Format(time.DateOnly), err)
+	}
+	return nil
+}
+
+func (w *writer) repair(ctx context.Context, from, to time.Time) error {
+	if _, err := w.exec(ctx, "DELETE FROM ended WHERE run_id >= ? AND run_id < ?", idAt(from), idAt(to)); err != nil {
+		return err
+	}
+	n, err := w.exec(ctx, "INSERT INTO ended SELECT NULL, run_id, attempt, job, version, state, status, count, instance, 0, 0, 0, '', "+
+		"committed_at, started_at, iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), started_at <> 0 FROM runs WHERE status >= 10 AND run_id >= ? AND run_id < ?", idAt(from), idAt(to))
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
+	}
+	for _, t := range reportTables {
+		if _, err := w.exec(ctx, "DELETE FROM "+t.name+" WHERE bucket >= ? AND bucket < ?", from.Unix(), to.Unix()); err != nil {
+			return err
+		}
+	}
+	for w.counted = false; !w.counted; {
+		if err := w.countEnds(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeReports makes the reports of a file that has runs and no reports, as it was
+// written by a program that kept none.
+func (s *Store) makeReports(ctx context.Context) error {
+	var missing bool
+	err := s.writer.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE status >= 10) AND NOT EXISTS (SELECT 1 FROM report_day) AND NOT EXISTS (SELECT 1 FROM ended)").Scan(&missing)
+	if err != nil || !missing {
+		return err
+	}
+	var first, last []byte
+	if err := s.writer.conn.QueryRowContext(ctx, "SELECT min(run_id), max(run_id) FROM runs").Scan(&first, &last); err != nil {
+		return err
+	}
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		return w.repair(ctx, unpackID(first).Time(), unpackID(last).Time().Add(time.Millisecond))
+	})
+}
