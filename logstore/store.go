@@ -63,6 +63,9 @@ type Store interface {
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
+	// LastStatuses returns the status of the newest attempt of each job's newest run. Jobs
+	// without runs are absent.
+	LastStatuses(ctx context.Context, jobs []job.Name) (map[job.Name]job.Status, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 

@@ -32,6 +32,8 @@ type index struct {
 	list  []*indexed            // those that are not deleted, in order of name once loaded
 	ready bool
 
+	planners planners
+
 	// hay is the list's texts; nil when they have changed since it was made.
 	hay atomic.Pointer[haystack]
 }
@@ -46,6 +48,7 @@ type indexed struct {
 	deleted  bool
 	text     string // what a search looks at, in lower case
 	data     []byte // a job.Version in JSON
+	plan     *plan  // when it fires
 }
 
 func newIndex(conn *bus.Conn, tell func(job.Name), log *slog.Logger) *index {
@@ -132,6 +135,7 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		deleted:  entry.Deleted,
 		text:     strings.ToLower(string(entry.Job.Job) + "\n" + entry.Description),
 		data:     data,
+		plan:     &plan{},
 	}
 }
 
@@ -169,7 +173,7 @@ func (x *index) put(name job.Name, next *indexed) {
 	x.hay.Store(nil)
 	j.name = name
 	if j.deleted {
-		j.data, j.text = nil, ""
+		j.data, j.text, j.plan = nil, "", nil
 	}
 	if x.ready {
 		x.tell(name)

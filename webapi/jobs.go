@@ -69,12 +69,12 @@ func (h *handlers) jobsThatLast(ctx context.Context, q query, statuses []job.Sta
 	if err != nil || len(names) == 0 {
 		return found, err
 	}
-	last, err := h.store.LastRuns(ctx, names, 1)
+	last, err := h.store.LastStatuses(ctx, names)
 	if err != nil {
 		return nil, storeError(err)
 	}
-	for name, runs := range last {
-		if len(runs) > 0 && slices.Contains(statuses, runs[0].Status) {
+	for name, status := range last {
+		if slices.Contains(statuses, status) {
 			found[name] = true
 		}
 	}

@@ -198,6 +198,10 @@ func (away) LastRuns(context.Context, []job.Name, int) (map[job.Name][]logstore.
 	return nil, errRefused
 }
 
+func (away) LastStatuses(context.Context, []job.Name) (map[job.Name]job.Status, error) {
+	return nil, errRefused
+}
+
 func (away) Runs(context.Context, logstore.RunFilter) (logstore.RunPage, error) {
 	return logstore.RunPage{}, errRefused
 }

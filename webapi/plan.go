@@ -8,7 +8,6 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
 )
 
 const (
@@ -69,25 +68,18 @@ func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (C
 		}
 	}
 	active := false
-	q := query{group: p.Group, paused: &active, limit: logstore.MaxRuns}
 	counts := FireCounts{From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true}
-	f := newForecast(h.conn, from)
-	for left, more := maxCounted, true; more && counts.Complete; {
-		var entries []*bus.JobEntry
-		if entries, _, more, err = h.index.find(ctx, q); err != nil {
-			return nil, explain(err, "the jobs are not loaded yet")
-		}
-		for _, e := range entries {
-			q.after = e.Job.Job
-			n, err := f.count(e, to, counts.Counts, left)
-			if err != nil {
-				return nil, err
-			}
-			if left -= n; n > 0 {
-				counts.Jobs++
-			}
+	left := maxCounted
+	err = h.index.eachPlan(ctx, query{group: p.Group, paused: &active}, func(plan job.Plan) bool {
+		n := count(plan, from, to, counts.Counts, left)
+		if left -= n; n > 0 {
+			counts.Jobs++
 		}
 		counts.Complete = left > 0
+		return counts.Complete
+	})
+	if err != nil {
+		return nil, explain(err, "the jobs are not loaded yet")
 	}
 	return CountFires200JSONResponse(counts), nil
 }
@@ -139,15 +131,11 @@ func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n 
 	return fires, err
 }
 
-// count adds the fires of a stored job up to the given instant to the equal parts of
-// the time until then, at most limit of them, and returns how many there were.
-func (f *forecast) count(e *bus.JobEntry, to time.Time, parts []int, limit int) (n int, err error) {
-	history, ok, err := f.plan(e)
-	if !ok {
-		return 0, err
-	}
-	after, end := f.after.UnixMilli(), to.UnixMilli()
-	history.Fires(0, after, end, func(fire job.Fire) bool {
+// count adds the fires after one instant and up to another to the equal parts of the time
+// between, at most limit of them, and returns how many there were.
+func count(plan job.Plan, from, to time.Time, parts []int, limit int) (n int) {
+	after, end := from.UnixMilli(), to.UnixMilli()
+	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
 		if n == limit {
 			return false
 		}
@@ -155,5 +143,5 @@ func (f *forecast) count(e *bus.JobEntry, to time.Time, parts []int, limit int) 
 		parts[min(int((fire.Due-after)*int64(len(parts))/(end-after)), len(parts)-1)]++
 		return true
 	})
-	return n, nil
+	return n
 }

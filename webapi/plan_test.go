@@ -68,6 +68,8 @@ func TestTheFiresOfARangeAreCountedInParts(t *testing.T) {
 	count("&parts=4", 2, 14, 15, 16, 16) // a fire at the very end is of the last part
 	count("", 2, 61)
 	count("&group=orders&parts=2", 1, 0, 1)
+	want[map[string]any](w, http.StatusOK, "PUT", "/api/v1/jobs/orders/d", map[string]any{"job": "orders/d", "schedule": map[string]any{"cron": "*/20 12 * * *"}, "task": map[string]any{"shell": "true"}})
+	count("&group=orders&parts=2", 1, 1, 1) // what was worked out before does not stand
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires/counts?from=2036-01-05T12:00:00Z&to=2036-01-05T12:00:00Z", nil, `"field":"to"`)
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires?from=2036-01-05T12:00:00Z&to=2036-02-06T12:00:00Z", nil, "31 days")
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	seedJobs  = 500
+	seedJobs  = 500 // unless told otherwise
 	seedDays  = 30
 	seedBatch = 10_000 // runs or lines of a write
 )
@@ -32,12 +32,12 @@ type seeding struct {
 	pick        *rand.Zipf // which job fires
 }
 
-func newSeeding(runs, lines int, end time.Time) *seeding {
+func newSeeding(jobs, runs, lines int, end time.Time) *seeding {
 	s := &seeding{runs: runs, lines: lines, end: end.UTC().Truncate(time.Second), random: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // is to be the same each time
-	for i := range seedJobs {
+	for i := range jobs {
 		s.jobs = append(s.jobs, job.Name(fmt.Sprintf("group-%d/job-%d", i%10, i)))
 	}
-	s.pick = rand.NewZipf(s.random, 1.1, 20, seedJobs-1)
+	s.pick = rand.NewZipf(s.random, 1.1, 20, uint64(jobs-1)) //nolint:gosec // is 1 or more
 	return s
 }
 
@@ -52,14 +52,14 @@ type seededRun struct {
 
 // next returns the i-th run, in the order of time.
 func (s *seeding) next(i int) seededRun {
-	n := int(s.pick.Uint64()) //nolint:gosec // is below seedJobs
+	n := int(s.pick.Uint64()) //nolint:gosec // is below len(s.jobs)
 	name := s.jobs[n]
 	fire := s.end.Add(-seedDays * 24 * time.Hour).Add(time.Duration(float64(i) / float64(s.runs) * seedDays * 24 * float64(time.Hour))).Truncate(time.Millisecond)
 	committed := fire.Add(time.Duration(2+s.random.IntN(20)) * time.Millisecond)
 	started := committed.Add(time.Duration(s.random.ExpFloat64()*40) * time.Millisecond)
 	u := logstore.Update{
 		Kind: logstore.KindFinished, RunID: job.NewRunID(fire), Job: name, Version: 1 + i*3/s.runs, Attempt: 1, Cause: job.CauseSchedule, CommittedAt: committed,
-		StartedAt: started, FinishedAt: started.Add(time.Duration(float64(100+10*n)*(0.5+s.random.ExpFloat64())) * time.Millisecond),
+		StartedAt: started, FinishedAt: started.Add(time.Duration(float64(100+10*(n%seedJobs))*(0.5+s.random.ExpFloat64())) * time.Millisecond),
 		Status: job.StatusSucceeded, Instance: fmt.Sprintf("worker-%d", s.random.IntN(20)), Delivery: 1,
 	}
 	u.At = u.FinishedAt
@@ -172,24 +172,25 @@ func openSeeded(ctx context.Context, store string) (logstore.Store, error) {
 
 // newSeedCommand returns bench seed, which is no bench: what it makes stays.
 func newSeedCommand() *cobra.Command {
-	var runs, lines int
+	var jobs, runs, lines int
 	var where string
 	cmd := &cobra.Command{
 		Use:   "seed",
 		Short: "Fill a history with made-up runs and lines, for bench query and for trying queries",
-		Long: "Fill a history with runs of 500 jobs over the last 30 days, some busier than others, of which a few percent fail, and\n" +
+		Long: "Fill a history with runs of --jobs jobs over the last 30 days, some busier than others, of which a few percent fail, and\n" +
 			"with their log lines. It is the same each time but for its dates. What it makes stays: use a store of its own.",
 		Example: "  carillon bench seed --store /tmp/bench.db --runs 1000000 --lines 0\n" +
 			"  carillon bench seed --store clickhouse://carillon@localhost:9000/bench --runs 10000000 --lines 100000000",
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&where, "store", "", "an SQLite `file`, or clickhouse://USER:PASSWORD@HOST/DATABASE")
+	cmd.Flags().IntVar(&jobs, "jobs", seedJobs, "how many jobs, of ten groups: group-0/job-0, group-1/job-1 and so on")
 	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "how many runs")
 	cmd.Flags().IntVar(&lines, "lines", 10_000_000, "how many log lines")
 	_ = cmd.MarkFlagRequired("store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if runs < 1 || lines < 0 {
-			return usage(errors.New("--runs must be 1 or more, and --lines not negative"))
+		if jobs < 1 || runs < 1 || lines < 0 {
+			return usage(errors.New("--jobs and --runs must be 1 or more, and --lines not negative"))
 		}
 		store, err := openSeeded(cmd.Context(), where)
 		if err != nil {
@@ -197,7 +198,7 @@ func newSeedCommand() *cobra.Command {
 		}
 		defer func() { _ = store.Close() }()
 		began, said := time.Now(), 0
-		err = newSeeding(runs, lines, began).write(cmd.Context(), store, func(doneRuns, doneLines int) {
+		err = newSeeding(jobs, runs, lines, began).write(cmd.Context(), store, func(doneRuns, doneLines int) {
 			if doneRuns-said >= 10*seedBatch {
 				said = doneRuns
 				cmd.PrintErrf("%d runs, %d lines, %s\n", doneRuns, doneLines, time.Since(began).Round(time.Second))

@@ -60,6 +60,19 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	return last, nil
 }
 
+// LastStatuses implements [logstore.Store].
+func (s *Store) LastStatuses(ctx context.Context, jobs []job.Name) (map[job.Name]job.Status, error) {
+	last, err := s.LastRuns(ctx, jobs, 1)
+	if err != nil {
+		return nil, err
+	}
+	statuses := make(map[job.Name]job.Status, len(last))
+	for name, runs := range last {
+		statuses[name] = runs[0].Status
+	}
+	return statuses, nil
+}
+
 // newestByJob returns the newest n runs of each job that f names, or more.
 func (s *Store) newestByJob(ctx context.Context, f *logstore.RunFilter, n int) ([]row, error) {
 	c, err := ofRuns(f)

@@ -204,6 +204,27 @@ func lastRuns(t *testing.T, s logstore.Store) {
 	wantInvalid(t, err, "n")
 }
 
+func lastStatuses(t *testing.T, s logstore.Store) {
+	const rare, never job.Name = "billing/rare", "billing/never"
+	check := func(when string, want map[job.Name]job.Status) {
+		t.Helper()
+		got, err := s.LastStatuses(t.Context(), []job.Name{report, rare, never})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s, with %v (-want +got):\n%s", when, err, diff)
+		}
+	}
+	check("of nothing", map[job.Name]job.Status{})
+	old, newer := newRun(), newRun().at(epoch.Add(time.Hour))
+	write(t, s, old.finished(job.StatusSucceeded, "worker-1", ms(20)), old.of(rare).finished(job.StatusLost, "worker-1", ms(20)))
+	check("after the first runs", map[job.Name]job.Status{report: job.StatusSucceeded, rare: job.StatusLost})
+	write(t, s, newer.recorded(job.StatusPending))
+	check("of a run that waits", map[job.Name]job.Status{report: job.StatusPending, rare: job.StatusLost})
+	write(t, s, newer.try(2).finished(job.StatusFailed, "worker-1", ms(20)))
+	check("of a second attempt", map[job.Name]job.Status{report: job.StatusFailed, rare: job.StatusLost})
+	write(t, s, newRun().at(epoch.Add(-time.Hour)).finished(job.StatusSucceeded, "worker-1", ms(20)))
+	check("after news of an older run", map[job.Name]job.Status{report: job.StatusFailed, rare: job.StatusLost})
+}
+
 func invalidFilters(t *testing.T, s logstore.Store) {
 	refuse := func(field string, filter logstore.RunFilter) {
 		t.Helper()

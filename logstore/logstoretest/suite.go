@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"facets count what there is to choose from", facets},
 		{"a histogram counts in equal parts", histogram},
 		{"last runs are per job", lastRuns},
+		{"last statuses are those of the newest runs, whenever they were read before", lastStatuses},
 		{"reports say what the runs say, whatever is repeated or late", reports},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"failures are grouped by what their messages have in common", failures},

@@ -129,34 +129,3 @@ func (s *Store) count(ctx context.Context, query string, args ...any) (map[job.S
 	}
 	return counts, rows.Err()
 }
-
-// LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
-	if n < 1 || n > logstore.MaxLastRuns {
-		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
-	}
-	stmt, err := s.reads.PrepareContext(ctx, "SELECT "+listColumns+" FROM runs INDEXED BY runs_by_job WHERE job = ? AND state <> 0 ORDER BY run_id DESC, attempt DESC LIMIT ?")
-	if err != nil {
-		return nil, fmt.Errorf("read last runs: %w", err)
-	}
-	defer func() { _ = stmt.Close() }()
-	last := map[job.Name][]logstore.Run{}
-	for _, name := range jobs {
-		id, ok := s.jobs.id(name)
-		if !ok {
-			continue
-		}
-		rows, err := stmt.QueryContext(ctx, id, n)
-		if err != nil {
-			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
-		}
-		entries, err := s.scan(rows, false)
-		if err != nil {
-			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
-		}
-		if len(entries) > 0 {
-			last[name] = asRuns(entries)
-		}
-	}
-	return last, nil
-}
