@@ -50,6 +50,14 @@ export default defineConfig({
       },
       {
         test: {
+          name: "speed",
+          include: ["e2e/speed.measure.ts"],
+          globalSetup: "e2e/build.ts",
+          environment: "node",
+        },
+      },
+      {
+        test: {
           name: "pictures",
           include: ["e2e/pictures.take.ts"],
           globalSetup: "e2e/build.ts",

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -9,7 +9,20 @@ export class Program {
   private nats = "127.0.0.1:0";
   private http = "127.0.0.1:0";
   private child: ChildProcess | undefined;
-  private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
+  readonly data: string;
+  private readonly lasting: boolean;
+
+  /** The folder is one that stays, or else a new one. */
+  constructor(folder?: string) {
+    this.lasting = folder !== undefined;
+    this.data = folder ?? mkdtempSync(join(tmpdir(), "carillon-data-"));
+    mkdirSync(this.data, { recursive: true });
+  }
+
+  /** Whether the folder has a file. */
+  has(file: string): boolean {
+    return existsSync(join(this.data, file));
+  }
 
   async start(): Promise<void> {
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", [
@@ -52,7 +65,7 @@ export class Program {
 
   async remove(): Promise<void> {
     await this.stop();
-    rmSync(this.data, { recursive: true, force: true });
+    if (!this.lasting) rmSync(this.data, { recursive: true, force: true });
   }
 
   /** Asks the API; a body makes it a change. */
