@@ -48,8 +48,14 @@ func (s spread) counts() (counts [lastStep + 1]int64, total int64) {
 	return counts, total
 }
 
-// compact returns the same spread with each step once.
+// shortSpread is up to where compacting costs more than it saves.
+const shortSpread = 32
+
+// compact returns the same spread with each step once, unless it is short.
 func (s spread) compact() spread {
+	if len(s) <= shortSpread {
+		return append(spread{}, s...)
+	}
 	counts, _ := s.counts()
 	out := make(spread, 0, len(s))
 	for step, n := range counts {
