@@ -58,6 +58,14 @@ type benchResult struct {
 	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
 	RunsRatio float64 `json:"runs_ratio,omitempty"`    //
 
+	// Of bench ingest: CPU in microseconds of ClickHouse for each line and each run, and
+	// of this process for each run; raw is for the driver alone.
+	StoreMicros        float64 `json:"store_cpu_us_each,omitempty"`
+	RawStoreMicros     float64 `json:"raw_store_cpu_us,omitempty"`
+	RunsMicros         float64 `json:"runs_cpu_us_each,omitempty"`
+	RunsStoreMicros    float64 `json:"runs_store_cpu_us_each,omitempty"`
+	RawRunsStoreMicros float64 `json:"runs_raw_store_cpu_us,omitempty"`
+
 	HistoryRuns int     `json:"history_runs,omitempty"` // of bench api
 	Streams     int     `json:"streams,omitempty"`      // that were open
 	StreamsMB   float64 `json:"streams_mb,omitempty"`   // of heap and stacks that they took, with the clients' ends
@@ -144,7 +152,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "runs_rate", "runs_raw_rate", "runs_ratio", "history_runs", "streams", "streams_mb"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -21,12 +22,13 @@ import (
 
 const (
 	benchLines = 10     // of each run's log
-	rawBlock   = 10_000 // rows of an insert that the driver makes by itself
+	rawBlock   = 20_000 // rows of an insert that the driver makes by itself; of ingest, 20,000 are the most
 )
 
 // benchIngest has the ends of o.jobs runs and the lines of their logs wait on the bus,
-// and takes the time until ClickHouse has them, first the lines and then the runs.
-// Beside that it inserts as many rows into such tables with the driver alone.
+// and takes the time until ClickHouse has them, first the lines and then the runs, whose
+// profile goes to a file of its own. Beside that it inserts as many rows into such tables
+// with the driver alone.
 func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
@@ -44,24 +46,46 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer func() { _ = store.Close() }()
 
+	probe, err := openBenchConn(server.URL("bench"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = probe.Close() }()
+
 	r := &benchResult{Jobs: o.jobs, Count: o.jobs * benchLines}
+	before, err := storeCPU(ctx, probe)
+	if err != nil {
+		return nil, err
+	}
 	lines, used, err := w.timeIngest(ctx, o, store, bus.StreamLog, bus.ConsumerLogs, benchLog)
 	if err != nil {
 		return nil, err
 	}
 	r.Seconds, r.Rate, r.CPUMicros = lines.Seconds(), float64(r.Count)/lines.Seconds(), each(used, r.Count)
-	runs, _, err := w.timeIngest(ctx, benchOptions{jobs: o.jobs}, store, bus.StreamEvt, bus.ConsumerEvents, w.benchEnd)
+	between, err := storeCPU(ctx, probe)
 	if err != nil {
 		return nil, err
 	}
-	r.Runs = float64(o.jobs) / runs.Seconds()
+	r.StoreMicros = each(between-before, r.Count)
+	if o.profile != "" {
+		o.profile += ".ends"
+	}
+	runs, used, err := w.timeIngest(ctx, o, store, bus.StreamEvt, bus.ConsumerEvents, w.benchEnd)
+	if err != nil {
+		return nil, err
+	}
+	after, err := storeCPU(ctx, probe)
+	if err != nil {
+		return nil, err
+	}
+	r.Runs, r.RunsMicros, r.RunsStoreMicros = float64(o.jobs)/runs.Seconds(), each(used, o.jobs), each(after-between, o.jobs)
 	counts, err := store.Counts(ctx, logstore.RunFilter{})
 	if err != nil {
 		return nil, err
 	}
 	r.Lost, r.Doubled = max(0, o.jobs-counts[job.StatusSucceeded]), max(0, counts[job.StatusSucceeded]-o.jobs)
 
-	if r.RawRate, r.RawRuns, err = rawInserts(ctx, server.URL("raw"), o.jobs); err != nil {
+	if err := r.rawInserts(ctx, server.URL("raw"), o.jobs); err != nil {
 		return nil, err
 	}
 	r.RunsRatio = r.Runs / r.RawRuns
@@ -156,22 +180,34 @@ func (w *benchWorld) benchEnd(i int) (*nats.Msg, error) {
 	return e.Msg()
 }
 
-// rawInserts returns how many lines and runs the driver inserts a second into tables
-// like the store's, in blocks of columns that are ready.
-func rawInserts(ctx context.Context, address string, jobs int) (lines, runs float64, err error) {
-	store, err := openBenchStore(ctx, address) // makes the tables
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { _ = store.Close() }()
+// openBenchConn connects past the store.
+func openBenchConn(address string) (driver.Conn, error) {
 	options, err := ch.ParseDSN(address)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	options.Compression = &ch.Compression{Method: ch.CompressionLZ4}
-	conn, err := ch.Open(options)
+	return ch.Open(options)
+}
+
+// storeCPU returns what ClickHouse has used of its processors for queries and merges.
+func storeCPU(ctx context.Context, conn driver.Conn) (time.Duration, error) {
+	var micros uint64
+	err := conn.QueryRow(ctx, "SELECT sum(value) FROM system.events WHERE event = 'OSCPUVirtualTimeMicroseconds'").Scan(&micros)
+	return time.Duration(micros) * time.Microsecond, err
+}
+
+// rawInserts takes how many lines and runs the driver inserts a second into the store's own
+// tables, with the views that make the reports, in blocks of columns that are ready.
+func (r *benchResult) rawInserts(ctx context.Context, address string, jobs int) error {
+	store, err := openBenchStore(ctx, address) // makes the tables
 	if err != nil {
-		return 0, 0, err
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	conn, err := openBenchConn(address)
+	if err != nil {
+		return err
 	}
 	defer func() { _ = conn.Close() }()
 	insert := func(rows int, query string, block func(from int) []any) (float64, error) {
@@ -195,12 +231,25 @@ func rawInserts(ctx context.Context, address string, jobs int) (lines, runs floa
 		}
 		return float64((rows+rawBlock-1)/rawBlock*rawBlock) / took.Seconds(), nil
 	}
-	lines, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", rawLines)
+	before, err := storeCPU(ctx, conn)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
-	runs, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, log_lines, batch, precedence)", rawEnds)
-	return lines, runs, err
+	r.RawRate, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", rawLines)
+	if err != nil {
+		return err
+	}
+	between, err := storeCPU(ctx, conn)
+	if err != nil {
+		return err
+	}
+	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", rawEnds)
+	if err != nil {
+		return err
+	}
+	after, err := storeCPU(ctx, conn)
+	r.RawStoreMicros, r.RawRunsStoreMicros = each(between-before, jobs*benchLines), each(after-between, jobs)
+	return err
 }
 
 func rawLines(from int) []any {
@@ -225,23 +274,29 @@ func rawLines(from int) []any {
 	return []any{c.group, c.name, c.id, c.attempt, c.seq, c.fire, c.at, c.level, c.output, c.text, c.days, c.precedence}
 }
 
+// rawEnds are rows as the store makes them, so that the views of the reports have as much
+// to do.
 func rawEnds(from int) []any {
 	var c struct {
-		id                                             []uuid.UUID
-		attempt, version, delivery, lines              []uint32
-		group, name, instance, batch                   []string
-		status, cause                                  []int8
-		fire, committed, started, finished, precedence []int64
+		id                                     []uuid.UUID
+		attempt, version, delivery, lines, rev []uint32
+		group, name, instance, batch           []string
+		status, cause, sign                    []int8
+		fire, committed, started, finished     []int64
+		exit                                   []*int32
+		measured                               []bool
 	}
 	for i := from; i < from+rawBlock; i++ {
 		fire, name := benchFired(i)
 		ms := fire.UnixMilli()
 		c.id = append(c.id, uuid.MustParse(string(job.FireRunID(name, ms, job.CauseSchedule))))
-		c.attempt, c.version, c.delivery, c.lines = append(c.attempt, 1), append(c.version, 1), append(c.delivery, 1), append(c.lines, benchLines)
+		c.attempt, c.version, c.delivery, c.lines, c.rev = append(c.attempt, 1), append(c.version, 1), append(c.delivery, 1), append(c.lines, benchLines), append(c.rev, 1)
 		c.group, c.name, c.instance, c.batch = append(c.group, name.Group()), append(c.name, string(name)), append(c.instance, "worker-1"), append(c.batch, "EVT:1-10000")
-		c.status, c.cause = append(c.status, 10), append(c.cause, 1)
+		c.status, c.cause, c.sign, c.measured, c.exit = append(c.status, 10), append(c.cause, 1), append(c.sign, 1), append(c.measured, true), append(c.exit, nil)
 		c.fire, c.committed, c.started, c.finished = append(c.fire, ms), append(c.committed, ms+5), append(c.started, ms+8), append(c.finished, ms+1000)
-		c.precedence = append(c.precedence, int64(-from))
 	}
-	return []any{c.id, c.attempt, c.group, c.name, c.version, c.status, c.cause, c.fire, c.committed, c.started, c.finished, c.instance, c.delivery, c.lines, c.batch, c.precedence}
+	return []any{
+		c.id, c.attempt, c.group, c.name, c.version, c.status, c.status, c.status, c.cause, c.fire, c.committed, c.started, c.finished,
+		c.instance, c.delivery, c.exit, c.lines, c.sign, c.rev, c.measured, c.batch,
+	}
 }

@@ -110,6 +110,17 @@ func (s *seeding) line(u *logstore.Update, seq int) logstore.Line {
 	return l
 }
 
+// fill writes the whole history, and has ClickHouse merge it as it is a day later.
+func (s *seeding) fill(ctx context.Context, store logstore.Store, say func(runs, lines int)) error {
+	if err := s.write(ctx, store, say); err != nil {
+		return err
+	}
+	if ch, ok := store.(*clickhouse.Store); ok {
+		return ch.Settle(ctx)
+	}
+	return nil
+}
+
 // write writes the whole history, and calls say now and then.
 func (s *seeding) write(ctx context.Context, store logstore.Store, say func(runs, lines int)) error {
 	var updates []logstore.Update
@@ -198,7 +209,7 @@ func newSeedCommand() *cobra.Command {
 		}
 		defer func() { _ = store.Close() }()
 		began, said := time.Now(), 0
-		err = newSeeding(jobs, runs, lines, began).write(cmd.Context(), store, func(doneRuns, doneLines int) {
+		err = newSeeding(jobs, runs, lines, began).fill(cmd.Context(), store, func(doneRuns, doneLines int) {
 			if doneRuns-said >= 10*seedBatch {
 				said = doneRuns
 				cmd.PrintErrf("%d runs, %d lines, %s\n", doneRuns, doneLines, time.Since(began).Round(time.Second))

@@ -5,6 +5,21 @@ import (
 	"fmt"
 )
 
+// Settle merges the parts of each day of runs, lines and reports into one, and returns when
+// that is done. A server does so by itself, in hours; a measurement cannot wait for it.
+func (s *Store) Settle(ctx context.Context) error {
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	for _, table := range []string{"runs", "run_events", "run_logs", "report_minute", "report_hour", "report_day", "report_instance"} {
+		err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+s.layout.Local(table)+" "+s.layout.OnCluster()+" FINAL SETTINGS optimize_skip_merged_partitions = 1")
+		if err != nil {
+			return fmt.Errorf("merge parts of %s: %w", table, explain(err))
+		}
+	}
+	return nil
+}
+
 // Size is what a table takes on the server that answers.
 type Size struct {
 	Rows  uint64

@@ -10,8 +10,9 @@
 //	pull ──▶ decode ──▶ range {first, last} ──▶ store, token "EVT:first-last" ──▶ ack
 //	              └ forged or damaged: counted, logged, left out, kept on DEAD
 //
-// A batch is whatever has gathered while the one before was written: one message
-// when the bus is quiet, thousands under load.
+// A batch is whatever has gathered while others were written: one message when the bus
+// is quiet, thousands under load. While the store takes one, the next is fetched and
+// decoded, and no more than that: one range is begun at a time.
 //
 // Records that only announce runs are held back for a moment, and left out once the
 // store has an event of each of these runs: a short run is one write, not two.
@@ -23,8 +24,8 @@
 //
 // # What was delivered and not written
 //
-// Acknowledging a message on EVT or LOG acknowledges all before it. Messages that
-// were delivered to an ingester that died, or on a connection that broke, must not
+// Acknowledging a message on EVT or LOG acknowledges all before it, so batches are
+// written and acknowledged in the order of their deliveries. Messages that were delivered to an ingester that died, or on a connection that broke, must not
 // be passed over by that. So a feed begins by reading from the stream what lies
 // between the last range and the last delivery, and begins anew whenever the
 // numbers of the deliveries show a gap. TRIG is a work queue, where each message is

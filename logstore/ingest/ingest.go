@@ -22,7 +22,8 @@ const leaseKey = "role.ingest"
 type Config struct {
 	// Node names this process in the lease. Defaults to "ingest".
 	Node string
-	// MaxBatch bounds the messages of one write. Defaults to 10000.
+	// MaxBatch bounds the messages of one write. Twice as many take ClickHouse three
+	// quarters of the time for each. Defaults to 20000.
 	MaxBatch int
 	// MaxBytes bounds the size of one write's messages. Defaults to 8 MiB.
 	MaxBytes int
@@ -40,7 +41,7 @@ func (c Config) withDefaults() Config {
 		c.Node = "ingest"
 	}
 	if c.MaxBatch == 0 {
-		c.MaxBatch = 10000
+		c.MaxBatch = 20_000
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = 8 << 20

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -304,6 +305,82 @@ func TestWhatIsRefusedIsKeptWithItsReason(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("dead letters differ, with %v (-want +got):\n%s", err, diff)
 		}
+	})
+}
+
+// A newer executor may use words that this program does not know: they are kept for
+// later, and keep nothing else from the store.
+func TestWordsOfANewerExecutorAreKeptAsideWithTheFieldThatHasThem(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		good := fire{report, 0}
+		w.record(good)
+		for _, change := range []func(*bus.Event){
+			func(e *bus.Event) { e.Status = "paused" },
+			func(e *bus.Event) { e.Kind = "suspended" },
+			func(e *bus.Event) { e.Cause = "webhook" },
+		} {
+			e := good.finished(job.StatusSucceeded)
+			change(e)
+			data, err := json.Marshal(e)
+			w.publish(bus.NewMessage(bus.SubjectEvent(report.Shard(shards), "billing"), bus.MessageEvent, data), err)
+		}
+		w.finish(good)
+		w.publish(good.log("one", "two").Msg())
+		time.Sleep(3 * time.Second)
+		w.wantWhole(0, 0)
+		w.wantUnacknowledged(0, 0, 0)
+		for _, field := range []string{"status", "kind", "cause"} {
+			if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamEvt, "reason", field); got != 1 {
+				t.Errorf("%v events are counted as refused for their %s; want 1", got, field)
+			}
+		}
+		kept := 0
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*bus.Stored) bool { kept++; return true })
+		if err != nil || kept != 3 {
+			t.Errorf("%d messages are kept aside, with %v; want 3", kept, err)
+		}
+	})
+}
+
+// While the store takes a batch, the next is fetched and decoded: acknowledging the
+// one must not pass over the other, wherever a crash comes.
+func TestACrashWhileTheNextBatchIsAtHandLosesNothing(t *testing.T) {
+	run(t, func(w *world) {
+		first := w.start("a")
+		time.Sleep(time.Second)
+		entered, leave := make(chan string, 1), make(chan struct{})
+		var held atomic.Bool
+		w.store.hook(func(token string) error {
+			if strings.HasPrefix(token, "EVT:") && held.CompareAndSwap(false, true) {
+				entered <- token
+				<-leave
+			}
+			return nil
+		}, nil)
+		for n := range 10 {
+			w.finish(fire{report, n})
+		}
+		token := <-entered
+		for n := 10; n < 30; n++ {
+			w.finish(fire{report, n})
+		}
+		time.Sleep(time.Second)
+		if got := first.counter("carillon_ingest_messages_total", "stream", bus.StreamEvt); got <= 10 {
+			t.Errorf("%v events were fetched during the write of the first ten; want more", got)
+		}
+		first.crash()
+		close(leave)
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(time.Second)
+		if got := w.store.taken()[token]; got < 1 {
+			t.Errorf("batch %s was not written again: %v", token, w.store.taken())
+		}
+		w.wantRows(30)
+		time.Sleep(2 * time.Minute) // what was read from the stream is acknowledged when it comes again
+		w.wantRows(30)
+		w.wantUnacknowledged(0, 0, 0)
 	})
 }
 

@@ -1,0 +1,164 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/logstore"
+)
+
+// idleWait is how long a request for the first message of a batch lasts.
+const idleWait = 5 * time.Second
+
+// portion is messages that are written at once.
+type portion struct {
+	messages []*message // none when all that came was gathered before
+	batch    *batch     // what they say
+	acks     []*message // are acknowledged after that: with all before them, or each by itself
+}
+
+// gather hands out what comes, decoded, until something fails. It is one portion ahead
+// of the writing, and so are its requests: what it took may come again before it is
+// written, when the store is away for long.
+func (f *feed) gather(ctx context.Context, to chan<- *portion) error {
+	send := func(p *portion) error {
+		select {
+		case to <- p:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for busy := false; ; {
+		messages, err := f.next(ctx, busy)
+		if err != nil {
+			return err
+		}
+		busy = false
+		if len(messages) == 0 {
+			continue
+		}
+		pending := messages[len(messages)-1].pending
+		f.metrics.lag.WithLabelValues(f.stream).Set(float64(pending))
+		busy = 2*pending >= uint64(len(messages))
+		if f.queue {
+			err = f.gatherQueue(ctx, messages, send)
+		} else {
+			err = f.gatherStream(ctx, messages, send)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next returns the messages that are there. When there are none, it waits for the
+// first and then a little longer for its companions; under load there always are
+// some, and batches grow with the time that a write takes.
+func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
+	if busy {
+		if messages, err := f.pull(ctx, pullRequest{Batch: f.cfg.MaxBatch, MaxBytes: f.cfg.MaxBytes, NoWait: true}); err != nil || len(messages) > 0 {
+			return messages, err
+		}
+	}
+	messages, err := f.pull(ctx, pullRequest{Batch: 1, Expires: idleWait})
+	if err != nil || len(messages) == 0 {
+		f.metrics.lag.WithLabelValues(f.stream).Set(0)
+		return nil, err
+	}
+	if !wait(ctx, f.cfg.Linger) {
+		return nil, ctx.Err()
+	}
+	more, err := f.pull(ctx, pullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})
+	return append(messages, more...), err
+}
+
+func (f *feed) pull(ctx context.Context, r pullRequest) ([]*message, error) {
+	if r.Batch < 1 {
+		return nil, nil
+	}
+	return pull(ctx, f.conn.NC, f.stream, f.consumer, r)
+}
+
+// gatherStream leaves out what was gathered before.
+func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(*portion) error) error {
+	fresh := messages[:0:0]
+	for _, m := range messages {
+		f.delivery++
+		if err := inOrder(m, f.delivery, f.stream); err != nil {
+			return err
+		}
+		// What comes again, because the store was away for long, is in an earlier portion.
+		if m.seq > f.position {
+			fresh, f.position = append(fresh, m), m.seq
+		}
+	}
+	if len(fresh) == 0 {
+		return send(&portion{acks: messages[len(messages)-1:]})
+	}
+	return send(&portion{messages: fresh, batch: f.said(ctx, fresh), acks: fresh[len(fresh)-1:]})
+}
+
+// gatherQueue takes messages that came again apart from the others: they are old, and
+// a range that held both would hold much between that is written already.
+func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*portion) error) error {
+	again, fresh := splitRedelivered(messages)
+	for len(again) > 0 || len(fresh) > 0 {
+		if len(again) > 0 {
+			if err := send(&portion{messages: again, batch: f.said(ctx, again), acks: again}); err != nil {
+				return err
+			}
+		}
+		if again = nil; len(fresh) == 0 {
+			continue
+		}
+		var b *batch
+		var err error
+		if fresh, b, again, err = f.hold(ctx, fresh); err != nil {
+			return err
+		}
+		if err = send(&portion{messages: fresh, batch: b, acks: fresh}); err != nil {
+			return err
+		}
+		fresh = nil
+	}
+	return nil
+}
+
+// said decodes messages. Those that cannot be used go to the stream of dead letters.
+func (f *feed) said(ctx context.Context, messages []*message) *batch {
+	b := &batch{}
+	if f.told != nil {
+		b.updates = make([]logstore.Update, 0, len(messages)) // an event is one
+	}
+	buried := 0
+	for _, m := range messages {
+		before := len(b.refused)
+		if f.decode(b, m); len(b.refused) > before && buried < maxBuried {
+			f.bury(ctx, m, b.refused[before])
+			buried++
+		}
+	}
+	for _, reason := range b.refused {
+		f.refused.add(f.stream, reason)
+	}
+	f.metrics.messages.WithLabelValues(f.stream).Add(float64(len(messages)))
+	return b
+}
+
+// maxBuried bounds the dead letters of a batch: beyond, rubbish is counted only.
+const maxBuried = 100
+
+// bury keeps a message that was refused for people to look at. That it cannot must
+// not stop the rest.
+func (f *feed) bury(ctx context.Context, m *message, reason error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the stream of dead letters does not answer"))
+	defer cancel()
+	err := f.conn.BuryMessage(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
+	if err != nil && ctx.Err() == nil {
+		f.log.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
+	}
+}
