@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // External is somebody whom a provider of identities has signed in.
@@ -19,6 +20,10 @@ type External struct {
 	// user may, and later administrators say.
 	Access  AccessList
 	Managed bool
+	// SessionLife is how long the session may last, at most [SessionLife]: the provider
+	// is asked again after it, so that who has left a group there does not stay for
+	// longer. Defaults to that.
+	SessionLife time.Duration
 }
 
 // ErrNoAccess means that a provider's user is in no group that stands for anything.
@@ -46,7 +51,7 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 		if err != nil {
 			return nil, "", err
 		}
-		return d.signedIn(ctx, user, from)
+		return d.signedIn(ctx, user, from, e.SessionLife)
 	}
 	user := known[0].value
 	if user.Disabled {
@@ -69,5 +74,5 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 	if len(user.Access) == 0 && e.Managed {
 		return nil, "", ErrNoAccess
 	}
-	return d.signedIn(ctx, &user, from)
+	return d.signedIn(ctx, &user, from, e.SessionLife)
 }

@@ -138,7 +138,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	if err != nil {
 		return nil, "", err
 	}
-	return d.signedIn(ctx, user, from)
+	return d.signedIn(ctx, user, from, 0)
 }
 
 // free returns an error unless a user of that name can be made.
@@ -163,12 +163,12 @@ func (d *Directory) Renew(ctx context.Context, name string, from Client) (*Ident
 	if err != nil {
 		return nil, "", err
 	}
-	return d.signedIn(ctx, user, from)
+	return d.signedIn(ctx, user, from, 0)
 }
 
-// signedIn begins a session of user.
-func (d *Directory) signedIn(ctx context.Context, user *User, from Client) (*Identity, string, error) {
-	s, cookie, err := d.begin(ctx, user, from)
+// signedIn begins a session of user, for as long as begin is told.
+func (d *Directory) signedIn(ctx context.Context, user *User, from Client, life time.Duration) (*Identity, string, error) {
+	s, cookie, err := d.begin(ctx, user, from, life)
 	if err != nil {
 		return nil, "", err
 	}

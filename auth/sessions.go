@@ -40,13 +40,17 @@ func (s *Session) over(now time.Time) bool {
 // Client is where a request comes from.
 type Client struct{ Address, UserAgent string }
 
-// begin starts a session of user and returns it with its secret.
-func (d *Directory) begin(ctx context.Context, user *User, from Client) (*Session, string, error) {
+// begin starts a session of user and returns it with its secret. It lasts for life, or
+// SessionLife if that is less or life is 0.
+func (d *Directory) begin(ctx context.Context, user *User, from Client, life time.Duration) (*Session, string, error) {
+	if life == 0 || life > SessionLife {
+		life = SessionLife
+	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	secret := newSecret()
 	s := &Session{
 		ID: newID(), User: user.Name, UserID: user.ID, Generation: user.Generation,
-		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionLife), Address: from.Address, UserAgent: clip(from.UserAgent, 200),
+		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(life), Address: from.Address, UserAgent: clip(from.UserAgent, 200),
 	}
 	revision, err := write(ctx, d.conn, kindSession, digest(secret), s, 0)
 	if err != nil {

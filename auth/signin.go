@@ -92,7 +92,7 @@ func (d *Directory) SignIn(ctx context.Context, name, password string, from Clie
 	if err := d.forgive(ctx, counters); err != nil {
 		return nil, "", err
 	}
-	return d.signedIn(ctx, user, from)
+	return d.signedIn(ctx, user, from, 0)
 }
 
 // Reauthenticate checks the password of a user who is signed in. Errors as SignIn.

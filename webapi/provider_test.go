@@ -24,6 +24,12 @@ type provided struct {
 
 func newProvided(t *testing.T, roles ...oidc.Role) *provided {
 	t.Helper()
+	return newProvidedFor(t, 0, roles...)
+}
+
+// newProvidedFor is newProvided with sessions that last so long.
+func newProvidedFor(t *testing.T, life time.Duration, roles ...oidc.Role) *provided {
+	t.Helper()
 	m, err := mockoidc.Run()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +40,7 @@ func newProvided(t *testing.T, roles ...oidc.Role) *provided {
 		c.Local = false
 		var err error
 		c.Provider, err = oidc.New(oidc.Config{
-			Issuer: m.Issuer(), ClientID: m.ClientID, ClientSecret: m.ClientSecret, Name: "Example", Scopes: []string{"profile", "email", "groups"}, Roles: roles,
+			Issuer: m.Issuer(), ClientID: m.ClientID, ClientSecret: m.ClientSecret, Name: "Example", Scopes: []string{"profile", "email", "groups"}, Roles: roles, SessionLife: life,
 		})
 		w.check(err)
 	})
@@ -110,6 +116,41 @@ func TestAProvidersUserSignsInWithTheRolesOfTheirGroups(t *testing.T) {
 	p.wantRefused("a stranger", p.signIn(p.browser(), stranger), refusedNoAccess)
 	stranger.Groups = []string{"engineering"}
 	p.wantRefused("another user of that name", p.signIn(p.browser(), stranger), refusedTaken)
+}
+
+// Whoever leaves a group at the provider stays signed in no longer than a session lasts:
+// then they are asked for anew, and so is what they may.
+func TestAProvidersUserIsAskedForAgainWhenTheSessionIsOver(t *testing.T) {
+	p := newProvidedFor(t, time.Nanosecond, editors)
+	jane, b := mockoidc.DefaultUser(), p.browser()
+	if at := p.signIn(b, jane); at != "/jobs?group=billing" {
+		t.Errorf("led to %s", at)
+	}
+	if status, _ := p.me(b); status != http.StatusUnauthorized {
+		t.Errorf("still signed in after the session's life: %d", status)
+	}
+	jane.Groups = []string{"design"}
+	p.wantRefused("who has left the group", p.signIn(b, jane), refusedNoAccess)
+	if access := p.accessOf("jane.doe"); access != "" {
+		t.Errorf("may still %s", access)
+	}
+	for _, wrong := range []time.Duration{-time.Second, 8 * 24 * time.Hour} {
+		if _, err := oidc.New(oidc.Config{Issuer: p.provider.Issuer(), ClientID: "x", SessionLife: wrong}); err == nil || !strings.Contains(err.Error(), "oidc-session") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T) {
+	for life, want := range map[time.Duration]time.Duration{0: 12 * time.Hour, 3 * time.Hour: 3 * time.Hour} {
+		p := newProvidedFor(t, life, anybody)
+		p.signIn(p.browser(), mockoidc.DefaultUser())
+		sessions, err := p.server.handlers.users.Sessions(t.Context(), "jane.doe")
+		p.check(err)
+		if len(sessions) != 1 || sessions[0].ExpiresAt.Sub(sessions[0].CreatedAt) != want {
+			t.Errorf("sessions %+v, want one for %s", sessions, want)
+		}
+	}
 }
 
 // accessOf returns what a user may.

@@ -38,9 +38,16 @@ type Config struct {
 	// Roles says what groups stand for; "*" is everybody. Defaults to nothing: then new
 	// users may nothing, and administrators say what.
 	Roles []Role
+	// SessionLife is how long people stay signed in until the provider is asked again,
+	// at most auth.SessionLife. Defaults to 12 h.
+	SessionLife time.Duration
 	// HTTP sends requests to the provider. Defaults to a client that gives up after 10 s.
 	HTTP *http.Client
 }
+
+// defaultSessionLife has people pass by the provider once a working day. Most providers
+// remember them for longer, and ask for nothing.
+const defaultSessionLife = 12 * time.Hour
 
 // Role is what one of the provider's groups stands for.
 type Role struct {
@@ -58,6 +65,9 @@ func (c Config) withDefaults() Config {
 	if c.GroupsClaim == "" {
 		c.GroupsClaim = "groups"
 	}
+	if c.SessionLife == 0 {
+		c.SessionLife = defaultSessionLife
+	}
 	if c.HTTP == nil {
 		c.HTTP = &http.Client{Timeout: 10 * time.Second}
 	}
@@ -72,6 +82,9 @@ func (c Config) validate() error {
 	}
 	if c.ClientID == "" {
 		errs = append(errs, &job.InvalidError{Field: "oidc-client-id", Reason: "is missing"})
+	}
+	if c.SessionLife < 0 || c.SessionLife > auth.SessionLife {
+		errs = append(errs, &job.InvalidError{Field: "oidc-session", Reason: fmt.Sprintf("%s must be more than zero and at most %s", job.Duration(c.SessionLife), job.Duration(auth.SessionLife))})
 	}
 	for _, r := range c.Roles {
 		if r.Group == "" {
@@ -194,7 +207,7 @@ func (p *Provider) nameIn(claims map[string]any) string {
 
 // external returns what claims say.
 func (p *Provider) external(id *oidc.IDToken, claims map[string]any) (*auth.External, error) {
-	e := &auth.External{Issuer: id.Issuer, Subject: id.Subject, Name: userName(p.nameIn(claims)), Managed: len(p.cfg.Roles) > 0}
+	e := &auth.External{Issuer: id.Issuer, Subject: id.Subject, Name: userName(p.nameIn(claims)), Managed: len(p.cfg.Roles) > 0, SessionLife: p.cfg.SessionLife}
 	if err := auth.CheckUserName(e.Name); err != nil {
 		return nil, fmt.Errorf("name of the user, from the claims of the ID token: %w", err)
 	}

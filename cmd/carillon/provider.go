@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -28,6 +29,7 @@ func (o *providerOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Scopes, "oidc-scope", nil, "a `scope` to ask for besides openid; may be repeated (default: profile and email)")
 	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "the `claim` with a new user's name (default: preferred_username, or else email)")
 	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "the `claim` that lists a user's groups")
+	f.Var(durationFlag{&o.SessionLife, 12 * time.Hour}, "oidc-session", "how long people stay signed in until the provider is asked again, who they are and in which groups; at most 7d")
 	f.Var(&o.roles, "oidc-role", "what a group of the provider stands for, `GROUP=ROLE` with a role as \"carillon user create\" takes it; * is everybody;\nmay be repeated (default: administrators say what each user may)")
 }
 
