@@ -1,12 +1,8 @@
 package webapi
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -137,87 +133,35 @@ func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (Lis
 	return ListAudit200JSONResponse(page), nil
 }
 
-// exportPage is how many entries an export reads at a time.
-const exportPage = 1000
-
-// serveExport answers GET /audit/export: all entries that match, as long as ctx is not
-// done. It holds a page at a time, however slow the client is.
-func (h *handlers) serveExport(ctx context.Context) fiber.Handler {
+// serveExport answers GET /audit/export: all entries that match, newest first.
+func (h *handlers) serveExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: audit.Result(c.Query("result"))}
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
-		asCSV := c.Query("format") == "csv"
-		kind, name := "application/x-ndjson", "changes.ndjson"
-		if asCSV {
-			kind, name = "text/csv; charset=utf-8", "changes.csv"
-		}
-		who, conn := whoIs(c.UserContext()), c.Context().Conn()
-		c.Set(fiber.HeaderContentType, kind)
-		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
-		if c.Method() == fiber.MethodHead {
-			return nil
-		}
-		// The first page is read before the answer begins: so what is wrong is an error.
-		first, next, err := h.audit.Find(c.UserContext(), f, 0, exportPage)
-		if err != nil {
-			return err
-		}
-		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-			write := writeNDJSON
-			if asCSV {
-				write = writeCSV
-			}
-			for page, begun := first, false; ; begun = true {
+		var next uint64
+		e := export[audit.Entry]{
+			name: "changes",
+			page: func(ctx context.Context) (page []audit.Entry, more bool, err error) {
+				page, next, err = h.audit.Find(ctx, f, next, exportPage)
 				for i := range page {
-					hideEntry(who.Access, &page[i])
+					hideEntry(whoIs(ctx).Access, &page[i])
 				}
-				err := conn.SetWriteDeadline(time.Now().Add(writeLimit))
-				if err == nil {
-					err = errors.Join(write(w, page, !begun), w.Flush())
-				}
-				if err == nil && next != 0 {
-					page, next, err = h.audit.Find(ctx, f, next, exportPage)
-				} else if err == nil {
-					return
-				}
-				if err != nil {
-					h.log.DebugContext(ctx, "export interrupted", "error", err)
-					_ = conn.Close() // else a part would pass for the whole
-					return
-				}
-			}
-		})
-		return nil
-	}
-}
-
-func writeNDJSON(w *bufio.Writer, page []audit.Entry, _ bool) error {
-	out := json.NewEncoder(w)
-	for i := range page {
-		if err := out.Encode(&page[i]); err != nil {
-			return fmt.Errorf("write entry: %w", err)
+				return page, next != 0, err
+			},
+			head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
+			row:  auditRow,
 		}
+		return e.serve(live, c, h.log)
 	}
-	return nil
 }
 
-func writeCSV(w *bufio.Writer, page []audit.Entry, first bool) error {
-	out := csv.NewWriter(w)
-	var errs []error
-	if first {
-		errs = append(errs, out.Write([]string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"}))
+func auditRow(e *audit.Entry) []string {
+	changes, _ := json.Marshal(e.Changes) // which came as JSON
+	return []string{
+		cellTime(e.At), cellText(e.User), e.How, e.Token, e.Address, e.Operation, cellText(e.Object), e.Group,
+		string(e.Result), cellText(e.Note), cellText(string(changes)),
 	}
-	for i := range page {
-		e := &page[i]
-		changes, err := json.Marshal(e.Changes)
-		errs = append(errs, err, out.Write([]string{
-			e.At.Format("2006-01-02T15:04:05.000Z07:00"), cellText(e.User), e.How, e.Token, e.Address, e.Operation, cellText(e.Object), e.Group,
-			string(e.Result), cellText(e.Note), cellText(string(changes)),
-		}))
-	}
-	out.Flush()
-	return errors.Join(append(errs, out.Error())...)
 }
 
 // cellText keeps a spreadsheet from taking foreign text for a formula.

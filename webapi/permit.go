@@ -110,6 +110,7 @@ var permits = map[string]permit{
 	"repairReports":  {role: auth.Operator, where: everywhere, change: "reports {day}"},
 
 	"listRuns":   {role: auth.Viewer, where: somewhere},
+	"exportRuns": {role: auth.Viewer, where: somewhere},
 	"countRuns":  {role: auth.Viewer, where: somewhere},
 	"facetRuns":  {role: auth.Viewer, where: somewhere},
 	"getRun":     {role: auth.Viewer, where: ofRun},

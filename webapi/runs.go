@@ -11,22 +11,8 @@ import (
 
 // ListRuns answers GET /runs.
 func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
-	p := r.Params
-	filter := logstore.RunFilter{
-		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
-		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
-		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
-	}
-	if p.RetryOf != "" {
-		if p.Parent != "" || len(p.Cause) > 0 {
-			return nil, invalid("retry_of", "leaves no room for parent and cause: leave them out")
-		}
-		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
-	}
-	for _, name := range p.Job {
-		filter.Jobs = append(filter.Jobs, job.Name(name))
-	}
-	if err := filter.Validate(); err != nil {
+	filter, err := runFilter(&r.Params)
+	if err != nil {
 		return nil, err
 	}
 	found, err := h.store.Runs(ctx, filter)
@@ -40,6 +26,25 @@ func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListR
 		return nil, err
 	}
 	return ListRuns200JSONResponse{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
+}
+
+// runFilter returns what runs a request selects.
+func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
+	filter := logstore.RunFilter{
+		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
+		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
+		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
+	}
+	if p.RetryOf != "" {
+		if p.Parent != "" || len(p.Cause) > 0 {
+			return filter, invalid("retry_of", "leaves no room for parent and cause: leave them out")
+		}
+		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
+	}
+	for _, name := range p.Job {
+		filter.Jobs = append(filter.Jobs, job.Name(name))
+	}
+	return filter, filter.Validate()
 }
 
 // GetRun answers GET /runs/{run_id}.

@@ -1,6 +1,8 @@
 package webapi
 
 import (
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -164,4 +166,39 @@ func TestLogsAreReadInRanges(t *testing.T) {
 	if a.text != "line 1\nline 2\n" || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("as text: %q %s", a.text, a.header.Get("Content-Type"))
 	}
+}
+
+func TestRunsAreExportedAsTheyAreListed(t *testing.T) {
+	w := newWorld(t)
+	x, y := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute))
+	w.history(x, y, finished(y, job.StatusFailed, 0, noon.Add(time.Hour)))
+	listed, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
+	var exported []Run
+	a := w.send("GET", "/api/v1/runs/export", nil)
+	for line := range strings.Lines(a.text) {
+		var r Run
+		w.check(json.Unmarshal([]byte(line), &r))
+		exported = append(exported, r)
+	}
+	if len(exported) != 2 || exported[0].RunID != listed.Items[0].RunID || exported[1].RunID != listed.Items[1].RunID || a.header.Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("exported %+v as %s, listed %+v", exported, a.header.Get("Content-Type"), listed.Items)
+	}
+	rows := func(query string, n int) [][]string {
+		t.Helper()
+		a := w.send("GET", "/api/v1/runs/export?format=csv"+query, nil)
+		rows, err := csv.NewReader(strings.NewReader(a.text)).ReadAll()
+		w.check(err)
+		if len(rows) != n+1 || rows[0][0] != "run_id" {
+			t.Errorf("%s: %q", query, rows)
+		}
+		return rows
+	}
+	rows("", 2)
+	rows("&group=nobody", 0)
+	if row := rows("&status=failed&status=lost&job=orders/y&from=2026-01-05T12:00:00Z", 1)[1]; row[1] != "orders/y" || row[4] != "failed" || row[7] != "2026-01-05T12:01:00.000Z" {
+		t.Errorf("row %q", row)
+	}
+	w.problem(400, "invalid", "GET", "/api/v1/runs/export?format=xml", nil, `"field":"format"`)
+	w.problem(400, "invalid", "GET", "/api/v1/runs/export?job=x", nil, `"field":"job"`)
+	w.problem(400, "invalid", "GET", "/api/v1/runs/export?cursor=x", nil, "not a parameter")
 }

@@ -274,6 +274,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Use(s.outermost(requests), s.ours, bounded)
 	routes := s.contract.checked(app, s.admit)
+	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams, s.cfg.MaxStreams))

@@ -849,6 +849,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All runs that match, newest fire first, as a stream
+         * @description Filters are those of listRuns. A status is that of the attempt. An export that is cut off
+         *     ends its connection: it has no last chunk.
+         */
+        get: operations["exportRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/counts": {
         parameters: {
             query?: never;
@@ -5373,6 +5394,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    exportRuns: {
+        parameters: {
+            query?: {
+                format?: "ndjson" | "csv";
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                status?: components["schemas"]["Status"][];
+                cause?: components["schemas"]["Cause"][];
+                instance?: string;
+                /** @description Of the job */
+                version?: number;
+                /** @description Fire time, inclusive */
+                from?: string;
+                /** @description Fire time, exclusive */
+                to?: string;
+                /** @description Only runs that run after this one */
+                parent?: string;
+                /** @description Only runs that do this one again */
+                retry_of?: string;
+                /** @description all: a row for each attempt */
+                attempts?: "newest" | "all";
+                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                min_attempt?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs: in NDJSON a Run a line, in CSV a header and a row each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
