@@ -38,11 +38,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	if c.Node == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "node"
-		}
-		c.Node = slug(host) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
+		c.Node = NodeName()
 	}
 	if c.Lanes == 0 {
 		c.Lanes = 2
@@ -54,6 +50,16 @@ func (c Config) withDefaults() Config {
 		c.Registerer = prometheus.NewRegistry()
 	}
 	return c
+}
+
+// NodeName returns a name for a node that was given none: the host's, and a random
+// number, so that two on one host differ.
+func NodeName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "node"
+	}
+	return slug(host) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
 }
 
 // slug makes a token for subjects and keys of a host's name.

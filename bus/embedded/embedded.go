@@ -86,6 +86,17 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	return conn, nil
 }
 
+// Reload reads the configuration file anew, and the certificates that it names. What
+// [Config] laid over it is not kept, so it is for a server with nothing but a file. The
+// error names what cannot be read, or not be changed while the server runs; the
+// configuration before then stays in use.
+func (s *Server) Reload() error {
+	if err := s.srv.Reload(); err != nil {
+		return fmt.Errorf("reload configuration of nats server: %w", flatten(err))
+	}
+	return nil
+}
+
 // Run keeps the server until ctx is done, then shuts it down. It returns nil
 // after an orderly stop, and also if somebody called Shutdown.
 func (s *Server) Run(ctx context.Context) error {

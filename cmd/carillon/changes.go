@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +56,7 @@ func newChangesCommand() *cobra.Command {
 			return err
 		}
 		if export != "" {
-			if !slices.Contains([]string{"ndjson", "csv"}, export) {
-				return usage(fmt.Errorf("--export %q must be ndjson or csv", export))
-			}
-			return exportChanges(cmd, api, export, p)
+			return exportTo(cmd, api, "/api/v1/audit/export", export, changesQuery(&p))
 		}
 		page, err := changesOf(cmd.Context(), api, p, limit)
 		if err != nil {
@@ -113,11 +106,11 @@ func shownChanges(e client.AuditEntry) string {
 	for _, c := range e.Changes {
 		switch {
 		case c.From == nil:
-			parts = append(parts, fmt.Sprintf("%s: %v", c.Field, c.To))
+			parts = append(parts, c.Field+": "+shownValue(c.To))
 		case c.To == nil:
 			parts = append(parts, "without "+c.Field)
 		default:
-			parts = append(parts, fmt.Sprintf("%s: %v -> %v", c.Field, c.From, c.To))
+			parts = append(parts, c.Field+": "+shownValue(c.From)+" -> "+shownValue(c.To))
 		}
 	}
 	if e.Note != "" {
@@ -126,28 +119,10 @@ func shownChanges(e client.AuditEntry) string {
 	return strings.Join(parts, ", ")
 }
 
-// exportChanges copies the export to the output, as long as it may take.
-func exportChanges(cmd *cobra.Command, api *client.API, format string, p client.ListAuditParams) error {
-	q := url.Values{"format": {format}}
-	for name, v := range map[string]*string{"user": p.User, "operation": p.Operation, "object": p.Object, "group": p.Group} {
-		if v != nil {
-			q.Set(name, *v)
-		}
+// shownValue writes a value of a document: texts as they are, others as JSON.
+func shownValue(v any) string {
+	if s, ok := v.(string); ok {
+		return s
 	}
-	if p.From != nil {
-		q.Set("from", p.From.Format(time.RFC3339Nano))
-	}
-	resp, err := api.Stream(cmd.Context(), "/api/v1/audit/export?"+q.Encode())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		_, err := client.Read[client.None](resp, nil)
-		return err
-	}
-	if _, err := io.Copy(cmd.OutOrStdout(), resp.Body); err != nil {
-		return fmt.Errorf("read changes: %w", err)
-	}
-	return nil
+	return shortJSON(v)
 }

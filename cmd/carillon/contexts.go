@@ -23,6 +23,7 @@ type signedIn struct {
 	TokenID   string    `json:"token_id"`
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expires_at"`
+	CA        string    `json:"ca,omitempty"` // file of the authority that signed the server's certificate
 }
 
 // contexts is what the file has. It holds tokens, so only its owner can read it.

@@ -56,16 +56,36 @@ func newCancelCommand() *cobra.Command {
 }
 
 func newDeleteCommand() *cobra.Command {
+	var calendars []string
 	cmd := &cobra.Command{
-		Use:     "delete JOB...",
-		Short:   "Delete jobs; their history stays",
-		Long:    "Delete jobs. They fire no more; what they ran stays in the history.",
-		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b",
-		Args:    cobra.MinimumNArgs(1),
+		Use:     "delete JOB... | delete --calendar CALENDAR",
+		Short:   "Delete jobs, whose history stays, or calendars",
+		Long:    "Delete jobs. They fire no more; what they ran stays in the history. A calendar can be deleted when no job refers to it.",
+		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --calendar holidays",
+		Args: func(_ *cobra.Command, args []string) error {
+			if (len(calendars) == 0) == (len(args) == 0) {
+				return errors.New("want the names of jobs, or --calendar")
+			}
+			return nil
+		},
 	}
 	r := newRemote(cmd)
+	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`, or these")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(calendars) > 0 {
+			api, err := r.api()
+			if err != nil {
+				return err
+			}
+			return eachOf(calendars, func(name string) error {
+				if _, err := client.Read[client.None](api.DeleteCalendar(cmd.Context(), name, nil)); err != nil {
+					return err
+				}
+				cmd.Printf("calendar %s deleted\n", name)
+				return nil
+			})
+		}
 		return r.eachJob(cmd, args, "deleted", func(ctx context.Context, api *client.API, name job.Name) error {
 			_, err := client.Read[client.None](api.DeleteJob(ctx, name.Group(), name.Short(), nil))
 			return err

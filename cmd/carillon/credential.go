@@ -65,7 +65,7 @@ func until(c client.Credential) string {
 	case c.Expired:
 		return "expired"
 	case c.ExpiresAt == nil:
-		return "revoked"
+		return "it is revoked"
 	}
 	return instant(*c.ExpiresAt)
 }

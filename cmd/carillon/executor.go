@@ -119,7 +119,6 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err != nil {
 		return err
 	}
-	log.Info("executor started", "executor_group", o.group, "slots", o.slots)
 	// The rest lives as long as the executor, which takes its time to stop.
 	watching, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer stop()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -115,6 +116,10 @@ func report(w io.Writer, cmd *cobra.Command, err error) {
 		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or give a token with --token or %s.\n", tokenVariable)
 	}
 	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+			_, _ = fmt.Fprintf(w, "Name the authority that signed the server's certificate with --ca or %s.\n", caVariable)
+			return
+		}
 		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or name another with --server or %s.\n", serverVariable)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func newGetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
-		Short: "Show jobs, runs, nodes, executor groups and calendars",
+		Short: "Show jobs, runs, fires, nodes, executor groups and calendars",
 		Long: "Show jobs, runs, nodes, executor groups and calendars: for people as tables, with times\n" +
 			"in UTC; for programs with -o json or yaml, as the API gives them.",
 		Example: "  carillon get jobs --group ops\n" +
@@ -24,7 +24,7 @@ func newGetCommand() *cobra.Command {
 			"  carillon get nodes -o json",
 	}
 	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetRunsCommand(), newGetRunCommand(),
-		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetHistoryCommand())
+		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand())
 	return cmd
 }
 
@@ -105,13 +105,15 @@ func newGetJobCommand() *cobra.Command {
 
 func newGetRunsCommand() *cobra.Command {
 	var f runFilter
+	var export string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Runs, newest fire first",
 		Example: "  carillon get runs\n  carillon get runs --job ops/backup --limit 5\n" +
 			"  carillon get runs --status failed,lost --since 24h\n" +
-			"  carillon get runs --from 2026-03-01T00:00:00Z --to 2026-03-02T00:00:00Z -o json",
+			"  carillon get runs --from 2026-03-01T00:00:00Z --to 2026-03-02T00:00:00Z -o json\n" +
+			"  carillon get runs --since 30d --export csv > runs.csv",
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
@@ -131,6 +133,10 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
 	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
+	cmd.Flags().StringVar(&export, "export", "", "write all that match as a stream, in this `format`: ndjson or csv")
+	cmd.MarkFlagsMutuallyExclusive("export", "limit")
+	cmd.MarkFlagsMutuallyExclusive("export", "output")
+	complete(cmd, "export", exportFormats...)
 	complete(cmd, "status", words[string](job.Statuses)...)
 	complete(cmd, "cause", words[string](job.Causes)...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -144,6 +150,9 @@ func newGetRunsCommand() *cobra.Command {
 		api, err := r.api()
 		if err != nil {
 			return err
+		}
+		if export != "" {
+			return exportTo(cmd, api, "/api/v1/runs/export", export, runsQuery(&params))
 		}
 		page, err := api.Runs(cmd.Context(), params, limit)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,14 +23,15 @@ import (
 const loginLife = job.Duration(30 * 24 * 60 * 60 * 1e9)
 
 func newLoginCommand() *cobra.Command {
-	var user, link, name, token string
+	var user, link, name, token, ca string
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
 		Short: "Sign in, and stay signed in for 30 days",
 		Long: "Sign in to a server with user name and password, and keep an API token, which later commands send to that server.\n" +
 			"It is revoked by \"carillon logout\". With --link, a one-time link is used to choose a password first: that of an\n" +
 			"invitation, or the one by which the first administrator is created. With --token, a token that was made elsewhere\n" +
-			"is kept. The password is asked for, or read from standard input if that is no terminal.",
+			"is kept. The password is asked for, or read from standard input if that is no terminal. A server whose certificate\n" +
+			"is signed by an authority of its own takes --ca, which later commands remember.",
 		Example: "  carillon login https://carillon.example.org --user ann\n" +
 			"  carillon login --user ann --link 'https://carillon.example.org/sign-in#invitation=…'\n" +
 			"  carillon login https://carillon.example.org --token carillon_…",
@@ -38,6 +41,7 @@ func newLoginCommand() *cobra.Command {
 	f.StringVarP(&user, "user", "u", "", "the user's `name`")
 	f.StringVar(&link, "link", "", "a one-time `link`")
 	f.StringVar(&token, "token", "", "an API `token` to keep")
+	caFlag(cmd, &ca)
 	f.StringVar(&name, "context", "", "what to call this `name` (default: the server's host)")
 	cmd.MarkFlagsMutuallyExclusive("link", "token")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -45,9 +49,14 @@ func newLoginCommand() *cobra.Command {
 		if err != nil {
 			return usage(err)
 		}
-		api, err := client.New(server, "")
+		if ca = cmp.Or(ca, os.Getenv(caVariable)); ca != "" { // remembered for every folder
+			if ca, err = filepath.Abs(ca); err != nil {
+				return fmt.Errorf("find %s: %w", ca, err)
+			}
+		}
+		api, err := dial(server, "", ca)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		made := client.NewToken{Secret: token}
 		switch {
@@ -72,7 +81,7 @@ func newLoginCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all.put(signedIn{Name: name, Server: api.Address(), User: me.User, Token: made.Secret, TokenID: made.Token.ID, ExpiresAt: made.Token.ExpiresAt})
+		all.put(signedIn{Name: name, Server: api.Address(), User: me.User, Token: made.Secret, TokenID: made.Token.ID, ExpiresAt: made.Token.ExpiresAt, CA: ca})
 		if err := all.save(); err != nil {
 			return err
 		}
@@ -247,7 +256,7 @@ func newLogoutCommand() *cobra.Command {
 		if s == nil {
 			return fmt.Errorf("%w: nobody is signed in", job.ErrNotFound)
 		}
-		api, err := client.New(s.Server, "")
+		api, err := dial(s.Server, "", s.CA)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"carillon/internal/chserver"
 )
 
@@ -27,7 +29,12 @@ func main() {
 	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	root := newRoot(
+	os.Exit(execute(ctx, newRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// commands returns all that the program can do.
+func commands() []*cobra.Command {
+	return []*cobra.Command{
 		newDevCommand(),
 		newServerCommand(),
 		newExecutorCommand(),
@@ -40,7 +47,9 @@ func main() {
 		newLogsCommand(),
 		newWaitCommand(),
 		newSearchCommand(),
+		newTopCommand(),
 		newReportCommand(),
+		newEventsCommand(),
 		newSQLCommand(),
 		newBackfillCommand(),
 		newLedgerCommand(),
@@ -67,11 +76,12 @@ func main() {
 		newLogoutCommand(),
 		newContextCommand(),
 		newWhoamiCommand(),
+		newSessionCommand(),
 		newUserCommand(),
 		newTokenCommand(),
 		newGroupCommand(),
 		newChangesCommand(),
 		newRetentionCommand(),
-	)
-	os.Exit(execute(ctx, root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		newVersionCommand(),
+	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon"
 	"carillon/auth/callout"
 	"carillon/job"
 )
@@ -18,10 +17,10 @@ const natsKeysVariable = "CARILLON_NATS_KEYS"
 func newNATSCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "nats",
-		Short:   "Configure NATS so that executors need a credential",
-		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  carillon nats config --keys nats.keys > nats.conf",
+		Short:   "Configure NATS so that executors need a credential, and run it",
+		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  carillon nats config --keys nats.keys > nats.conf\n  carillon nats serve --config nats.conf",
 	}
-	cmd.AddCommand(newNATSKeygenCommand(), newNATSConfigCommand())
+	cmd.AddCommand(newNATSKeygenCommand(), newNATSConfigCommand(), newNATSServeCommand())
 	return cmd
 }
 
@@ -42,40 +41,6 @@ func newNATSKeygenCommand() *cobra.Command {
 			return err
 		},
 	}
-}
-
-func newNATSConfigCommand() *cobra.Command {
-	var file string
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Print a configuration of NATS that admits who has a key or a credential",
-		Long: "Print a configuration for nats-server, like the repository's nats.conf, that admits Carillon's servers with their\n" +
-			"keys, executors with a credential, and nobody else. It has no secrets. What differs between machines, and TLS, is\n" +
-			"explained in it.",
-		Example: "  carillon nats config --keys nats.keys > nats.conf",
-		Args:    cobra.NoArgs,
-	}
-	cmd.Flags().StringVar(&file, "keys", "", "the `file` of the keys (default: from "+natsKeysVariable+")")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		keys, err := readNATSKeys(file)
-		if err != nil {
-			return err
-		}
-		if keys == nil {
-			return usage(&job.InvalidError{Field: "keys", Reason: "are missing; make some with \"carillon nats keygen\""})
-		}
-		public, err := keys.Public()
-		if err != nil {
-			return err
-		}
-		conf, err := callout.Configure(carillon.NATSConf, public)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprint(cmd.OutOrStdout(), conf)
-		return err
-	}
-	return cmd
 }
 
 // readNATSKeys reads keys from a file, or from the environment when none is named; nil

@@ -10,12 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/cron"
 )
 
 // maxNext bounds how many fires are printed for one expression.
 const maxNext = 100_000
+
+// maxNextOf bounds how many of a job's fires the server is asked for.
+const maxNextOf = 1000
 
 // nextOptions are the flags of next.
 type nextOptions struct {
@@ -27,9 +31,10 @@ type nextOptions struct {
 func newNextCommand() *cobra.Command {
 	var o nextOptions
 	cmd := &cobra.Command{
-		Use:   "next EXPR",
-		Short: "Print when a cron expression fires next",
-		Long: "Print when a cron expression fires next. No server is asked.\n\n" +
+		Use:   "next EXPR | next JOB",
+		Short: "Print when a cron expression, or a job, fires next",
+		Long: "Print when a cron expression fires next; no server is asked. Or when a job does, by its name: then the server says,\n" +
+			"and knows its calendars, its spread and whether it is paused.\n\n" +
 			"Five fields are Unix cron, six or seven Quartz; @daily and the like, \"@every 90s\" and\n" +
 			"\"@at 2026-03-01T09:00:00Z\" are understood. H is chosen by the name given with --job.\n\n" +
 			"With --stdin each line is an expression, a zone and an instant, with tabs between;\n" +
@@ -38,6 +43,7 @@ func newNextCommand() *cobra.Command {
 		Example: "  carillon next \"30 2 * * *\" --zone Europe/Berlin -n 5\n" +
 			"  carillon next \"0 0 12 ? * MON-FRI\" --from 2026-12-24T00:00:00Z\n" +
 			"  carillon next \"H H * * *\" --job ops/backup\n" +
+			"  carillon next ops/backup -n 10\n" +
 			"  printf '0 3 * * *\\tUTC\\t2026-01-01T00:00:00Z\\n' | carillon next --stdin",
 		Args: func(_ *cobra.Command, args []string) error {
 			if o.stdin != (len(args) == 0) || len(args) > 1 {
@@ -46,16 +52,15 @@ func newNextCommand() *cobra.Command {
 			return nil
 		},
 	}
-	output := asTable
+	r := newRemote(cmd)
+	cmd.ValidArgsFunction = r.jobNames
 	cmd.Flags().StringVar(&o.zone, "zone", "UTC", "time `zone`, an IANA name")
 	cmd.Flags().StringVar(&o.from, "from", "", "print fires after this `instant`, in RFC 3339 (default now)")
 	cmd.Flags().IntVarP(&o.n, "number", "n", 5, "how many fires to print")
 	cmd.Flags().StringVar(&o.dst, "dst", "auto", "what happens when clocks change: auto, quartz, vixie, or gap=skip|fire,overlap=first|last|both")
 	cmd.Flags().StringVar(&o.job, "job", "", "the `GROUP/NAME` that decides what H stands for")
 	cmd.Flags().BoolVar(&o.stdin, "stdin", false, "read expressions from standard input")
-	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	complete(cmd, "dst", "auto", "quartz", "vixie")
-	complete(cmd, "output", formatNames...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a, err := o.almanac(time.Now())
 		if err != nil {
@@ -64,11 +69,14 @@ func newNextCommand() *cobra.Command {
 		if o.stdin {
 			return a.answerLines(cmd.InOrStdin(), cmd.OutOrStdout())
 		}
+		if name, err := job.ParseName(args[0]); err == nil {
+			return r.nextOf(cmd, name, a)
+		}
 		fires, err := a.fires(args[0], a.zone, a.from)
 		if err != nil {
 			return err
 		}
-		return output.show(cmd.OutOrStdout(), fires, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), fires, func(t *table) {
 			for _, f := range fires {
 				t.line(f)
 			}
@@ -78,6 +86,37 @@ func newNextCommand() *cobra.Command {
 		})
 	}
 	return cmd
+}
+
+// nextOf shows when a job fires, as the server says.
+func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
+	if a.n > maxNextOf {
+		return usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, maxNextOf))
+	}
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	from := a.from.UTC().Truncate(time.Millisecond)
+	p, err := client.Read[client.Preview](api.PreviewJob(cmd.Context(), name.Group(), name.Short(), &client.PreviewJobParams{From: &from, N: &a.n}))
+	if err != nil {
+		return err
+	}
+	return r.output.show(cmd.OutOrStdout(), p, func(t *table) {
+		for _, f := range p.Fires {
+			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)
+			if f.Skipped {
+				line += "  skipped: " + cell(f.Reason, noteWidth)
+			}
+			t.line(line)
+		}
+		if len(p.Fires) < a.n {
+			t.line("none")
+		}
+		if p.Note != "" {
+			t.line(p.Note)
+		}
+	})
 }
 
 // almanac answers when expressions fire.

@@ -147,6 +147,9 @@ func (n *node) close() error {
 // error everything that was opened is closed.
 func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
 	n := &node{metrics: newRegistry()}
+	if c.node == "" { // one name for all layers, in logs and leases
+		c.node = scheduler.NodeName()
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())

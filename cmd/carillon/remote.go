@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -19,6 +20,7 @@ import (
 type remote struct {
 	server string
 	token  string
+	ca     string
 	output format
 }
 
@@ -27,9 +29,15 @@ func newRemote(cmd *cobra.Command) *remote {
 	r := &remote{output: asTable}
 	cmd.Flags().StringVar(&r.server, "server", "", "the server's `address`, also from "+serverVariable+" (default: that of the current context, else "+defaultServer+")")
 	cmd.Flags().StringVar(&r.token, "token", "", "an API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
+	caFlag(cmd, &r.ca)
 	cmd.Flags().VarP(&r.output, "output", "o", "`format` of the answer: table, json or yaml")
 	complete(cmd, "output", formatNames...)
 	return r
+}
+
+// caFlag adds the flag for who has signed a server's certificate.
+func caFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "ca", "", "a `file` of the authority that signed the server's certificate, also from "+caVariable+" (default: that of \"carillon login\", else those of the system)")
 }
 
 // complete makes a flag's values known to shells.
@@ -41,14 +49,10 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // api returns the server's API.
 func (r *remote) api() (*client.API, error) {
-	server, token := r.server, r.token
-	if server == "" {
-		server = os.Getenv(serverVariable)
-	}
-	if token == "" {
-		token = os.Getenv(tokenVariable)
-	}
-	if server == "" || token == "" {
+	server := cmp.Or(r.server, os.Getenv(serverVariable))
+	token := cmp.Or(r.token, os.Getenv(tokenVariable))
+	ca := cmp.Or(r.ca, os.Getenv(caVariable))
+	if server == "" || token == "" || ca == "" {
 		all, err := readContexts()
 		if err != nil {
 			return nil, err
@@ -59,15 +63,28 @@ func (r *remote) api() (*client.API, error) {
 		if server == "" {
 			server = defaultServer
 		}
-		if there := all.at(server); token == "" && there != nil {
-			token = there.Token
+		if there := all.at(server); there != nil {
+			token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
 		}
 	}
-	api, err := client.New(server, userName())
+	api, err := dial(server, userName(), ca)
+	if err != nil {
+		return nil, err
+	}
+	api.Authorize(token)
+	return api, nil
+}
+
+// dial returns the API of a server whose certificate is signed by an authority in the
+// file ca, or by one of the system's if that is empty.
+func dial(server, user, ca string) (*client.API, error) {
+	api, err := client.New(server, user)
+	if err == nil && ca != "" {
+		err = api.Trust(ca)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}
-	api.Authorize(token)
 	return api, nil
 }
 

@@ -25,7 +25,8 @@ func newReportCommand() *cobra.Command {
 		Example: "  carillon report overview\n" +
 			"  carillon report trend --since 7d --step day\n" +
 			"  carillon report jobs --order ratio --group billing\n" +
-			"  carillon report failures --since 7d",
+			"  carillon report failures --since 7d\n" +
+			"  carillon report load --for 2d",
 	}
 	cmd.AddCommand(
 		newOverviewCommand(), newTrendCommand(),
@@ -36,7 +37,7 @@ func newReportCommand() *cobra.Command {
 		newRowsCommand("groups", "Executor groups", []logstore.Dimension{logstore.ByGroup}, logstore.OrderRuns),
 		newRowsCommand("instances", "Instances and the attempts that they had", []logstore.Dimension{logstore.ByGroup, logstore.ByInstance}, logstore.OrderRuns),
 		newRowsCommand("versions", "Versions of jobs", []logstore.Dimension{logstore.ByJob, logstore.ByVersion}, logstore.OrderRuns),
-		newBusiestCommand(), newFailuresCommand(), newRepairCommand(),
+		newBusiestCommand(), newFailuresCommand(), newFatesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
 	)
 	return cmd
 }

@@ -75,6 +75,7 @@ const (
 	defaultServer  = "http://127.0.0.1:8822"
 	serverVariable = "CARILLON_SERVER"
 	tokenVariable  = "CARILLON_TOKEN"
+	caVariable     = "CARILLON_CA"
 )
 
 func serverFromEnvironment() string {

@@ -22,20 +22,9 @@ if [ ! -e secrets/tls/cert.pem ]; then
 fi
 
 # The same configuration for all three: what differs is a variable.
-{
-  carillon nats config --keys secrets/nats.keys |
-    sed -e 's|^server_name: .*|server_name: $NATS_NAME|' -e 's|^listen: .*|listen: "0.0.0.0:4222"|' -e 's|^  store_dir: .*|  store_dir: "/data"|'
-  cat <<'CONF'
-
-tls { cert_file: "/etc/nats/tls/cert.pem", key_file: "/etc/nats/tls/key.pem", ca_file: "/etc/nats/tls/ca.pem" }
-cluster {
-  name: carillon
-  listen: "0.0.0.0:6222"
-  routes: ["nats://nats1:6222", "nats://nats2:6222", "nats://nats3:6222"]
-  tls { cert_file: "/etc/nats/tls/cert.pem", key_file: "/etc/nats/tls/key.pem", ca_file: "/etc/nats/tls/ca.pem" }
-}
-CONF
-} > secrets/nats.conf
+carillon nats config --keys secrets/nats.keys --name '$NATS_NAME' --listen 0.0.0.0:4222 --store /data \
+  --tls-cert /etc/nats/tls/cert.pem --tls-key /etc/nats/tls/key.pem --tls-ca /etc/nats/tls/ca.pem \
+  --cluster carillon --cluster-listen 0.0.0.0:6222 --route nats1:6222,nats2:6222,nats3:6222 > secrets/nats.conf
 # The images run as users of their own.
 chmod 755 secrets secrets/tls
 chmod 644 secrets/nats.conf secrets/tls/*.pem secrets/nats.keys secrets/master.key secrets/default.seed

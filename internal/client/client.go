@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -25,10 +28,11 @@ const (
 // API is a server's API. It is safe for concurrent use.
 type API struct {
 	*Client
-	address string
-	user    string
-	token   string
-	stream  *http.Client
+	address  string
+	user     string
+	token    string
+	requests *http.Client // which have an end
+	stream   *http.Client
 }
 
 // New returns the API of the server at an address such as "http://127.0.0.1:8822" or
@@ -43,14 +47,35 @@ func New(address, user string) (*API, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &job.InvalidError{Field: "server", Reason: fmt.Sprintf("%q must be an address such as http://127.0.0.1:8822", address)}
 	}
-	a := &API{address: strings.TrimSuffix(address, "/"), user: user, stream: &http.Client{}}
-	a.Client, err = NewClient(a.address, WithHTTPClient(&http.Client{Timeout: requestTimeout}), WithRequestEditorFn(a.sign))
+	a := &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}
+	a.Client, err = NewClient(a.address, WithHTTPClient(a.requests), WithRequestEditorFn(a.sign))
 	return a, err
 }
 
 // Authorize has every request from now on carry an API token. It must not be called
 // while requests are under way.
 func (a *API) Authorize(token string) { a.token = token }
+
+// Trust has every request from now on take the server's certificate if it is signed by
+// an authority in a PEM file, besides those that the system trusts. It must not be
+// called while requests are under way.
+func (a *API) Trust(file string) error {
+	text, err := os.ReadFile(file) //nolint:gosec // the file that the person names
+	if err != nil {
+		return fmt.Errorf("read certificate authorities: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a system without any
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return &job.InvalidError{Field: "ca", Reason: file + " has no certificate in PEM"}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one, in package http
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	a.requests.Transport, a.stream.Transport = transport, transport
+	return nil
+}
 
 // Address returns where the server is.
 func (a *API) Address() string { return a.address }

@@ -195,14 +195,14 @@ func (t *tail) take(data []byte) error {
 
 // event is one server-sent event.
 type event struct {
+	id   string
 	name string
 	data []byte
 }
 
 var errTooLong = errors.New("read the log: an event is too long")
 
-// eventReader reads server-sent events. Ids are in the lines themselves, so it passes
-// over them, as over comments.
+// eventReader reads server-sent events, and passes over comments.
 type eventReader struct {
 	lines    *bufio.Reader
 	progress func() // called at each line, comments included
@@ -224,6 +224,8 @@ func (r *eventReader) next() (event, error) {
 		field, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch field {
+		case "id":
+			e.id = value
 		case "event":
 			e.name = value
 		case "data":

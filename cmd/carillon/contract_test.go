@@ -1,0 +1,139 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// commandOf says how each operation of the API is used from the command line: by which
+// command, or after a hyphen why none needs to.
+var commandOf = map[string]string{
+	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "auditLedger": "audit",
+	"backfillJob": "backfill", "cancelBackfill": "backfill", "cancelRun": "cancel", "cordonInstance": "cordon", "countFires": "report load",
+	"countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
+	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
+	"deleteSecret": "secret delete", "deleteUser": "user delete", "drainInstance": "drain", "endMySession": "session end",
+	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAudit": "changes", "exportRuns": "get runs", "facetRuns": "report breakdown",
+	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getHistory": "get history", "getHold": "get jobs",
+	"getIncident": "alert show", "getJob": "get job", "getJobLedger": "ledger", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
+	"getRetention": "retention", "getRun": "get run", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
+	"listAlerts": "alert rules", "listAudit": "changes", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "alert channels",
+	"listCredentials": "credential list", "listDeliveries": "alert deliveries", "listFires": "get fires", "listGroups": "get groups",
+	"listHandlers": "get handlers", "listIncidents": "alert list", "listJobVersions": "get versions", "listJobs": "get jobs",
+	"listMySessions": "session list", "listNodes": "get nodes", "listPieces": "get run", "listRuns": "get runs", "listSecrets": "secret list",
+	"listSilences": "alert silences", "listTokens": "token list", "listUserSessions": "session list", "listUsers": "user list", "pauseJob": "pause",
+	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "putCalendar": "apply", "putChannel": "apply",
+	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
+	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
+	"resolveIncident": "alert resolve", "resumeJob": "resume", "retryRun": "retry", "revokeCredential": "credential revoke",
+	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runJob": "run", "searchLogs": "search", "setHold": "pause",
+	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
+	"uncordonInstance": "uncordon",
+
+	"beginProviderSignIn":  "- sends a browser to the provider",
+	"finishProviderSignIn": "- where the provider sends the browser back to",
+	"getSignIn":            "- what a sign-in page offers",
+	"readInvitation":       "- what a sign-in page says of a link",
+	"previewSchedule":      "- carillon next computes it without a server",
+	"readCrontab":          "- carillon import crontab reads it without a server",
+	"getReference":         "- a page",
+	"getContract":          "- a file for generators",
+	"healthz":              "- a probe",
+	"readyz":               "- a probe",
+	"metrics":              "- for Prometheus",
+}
+
+// byPath are the operations whose answers are streams, which commands ask for by their
+// paths rather than by the generated client's methods.
+var byPath = map[string]string{"exportAudit": "/api/v1/audit/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail"}
+
+// operations returns the ids of all operations of the contract.
+func operations(t *testing.T) []string {
+	t.Helper()
+	var contract struct {
+		Paths map[string]map[string]any `yaml:"paths"`
+	}
+	data, err := os.ReadFile("../../webapi/openapi.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(data, &contract)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, path := range contract.Paths {
+		for _, o := range path {
+			if o, ok := o.(map[string]any); ok && o["operationId"] != nil {
+				ids = append(ids, o["operationId"].(string))
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// sources returns the text of the client commands, and of what they call the API by.
+func sources(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"*.go", "../../internal/client/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") || strings.HasSuffix(f, ".gen.go") {
+				continue
+			}
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(data)
+		}
+	}
+	return all.String()
+}
+
+func TestTheCommandLineCanDoAllThatTheAPICan(t *testing.T) {
+	root, code, ids := newRoot(commands()...), sources(t), operations(t)
+	if len(ids) < 100 {
+		t.Fatalf("the contract has %d operations", len(ids))
+	}
+	for _, id := range ids {
+		command, has := commandOf[id]
+		if !has {
+			t.Errorf("operation %s has no command: build one and give it a row here, or say why none is needed", id)
+			continue
+		}
+		if strings.HasPrefix(command, "- ") {
+			continue
+		}
+		words := strings.Fields(command)
+		if cmd, rest, err := root.Find(words); err != nil || len(rest) > 0 || cmd.CommandPath() != "carillon "+command {
+			t.Errorf("operation %s: there is no command %q", id, command)
+		}
+		if path, streamed := byPath[id]; streamed {
+			if !strings.Contains(code, path) {
+				t.Errorf("operation %s: no command asks for %s", id, path)
+			}
+			continue
+		}
+		method := strings.ToUpper(id[:1]) + id[1:]
+		if !regexp.MustCompile(`\.` + method + `(WithBody)?\(`).MatchString(code) {
+			t.Errorf("operation %s: no command calls %s", id, method)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(commandOf)) {
+		if !slices.Contains(ids, id) {
+			t.Errorf("operation %s is not in the contract any more", id)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+)
+
+// eventTopics are what one can hear of.
+var eventTopics = []string{"jobs", "runs", "executors", "cluster", "alerts"}
+
+func newEventsCommand() *cobra.Command {
+	var topics []string
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Hear what changes, a line of JSON each, until it is interrupted",
+		Long: "Hear what changes, a line of JSON each, until it is interrupted: at which jobs, runs or groups to look again. Lines\n" +
+			"say what has changed, not how; \"reload\" is that more has than can be told.",
+		Example: "  carillon events\n  carillon events --topic runs,alerts | while read -r line; do …; done",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringSliceVar(&topics, "topic", nil, "only this `topic`, or these: "+strings.Join(eventTopics, ", "))
+	complete(cmd, "topic", eventTopics...)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for _, t := range topics {
+			if !slices.Contains(eventTopics, t) {
+				return usage(fmt.Errorf("--topic %q must be one of %s", t, strings.Join(eventTopics, ", ")))
+			}
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		out := json.NewEncoder(cmd.OutOrStdout())
+		return api.Follow(cmd.Context(), topics, func(err error) { cmd.PrintErrf("carillon: %v; trying again\n", err) },
+			func(n client.News) error { return out.Encode(n) })
+	}
+	return cmd
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// ahead is the range of the future that a forecast is of.
+type ahead struct {
+	span time.Duration
+	from string
+}
+
+func (a *ahead) flags(cmd *cobra.Command) {
+	a.span = 24 * time.Hour
+	cmd.Flags().Var(optionalDuration{&a.span}, "for", "how far to look, at most 31d")
+	cmd.Flags().StringVar(&a.from, "from", "", "from this `instant` on, in RFC 3339 (default now)")
+}
+
+// bounds returns the range, from now on unless another beginning was given.
+func (a *ahead) bounds(now time.Time) (from, to time.Time, err error) {
+	from = now.UTC().Truncate(time.Millisecond)
+	if a.from != "" {
+		if from, err = time.Parse(time.RFC3339, a.from); err != nil {
+			return from, to, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", a.from)
+		}
+	}
+	return from, from.Add(a.span), nil
+}
+
+func newGetFiresCommand() *cobra.Command {
+	var a ahead
+	var group, query string
+	var each int
+	cmd := &cobra.Command{
+		Use:   "fires",
+		Short: "What will fire, job by job",
+		Long: "What will fire in the next 24 hours, job by job: without jobs that are paused, and fires that a calendar skips. Fires of\n" +
+			"the past are in the ledger; how many fires come is what \"carillon report load\" tells.",
+		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	a.flags(cmd)
+	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
+	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
+	cmd.Flags().IntVar(&each, "each", 5, "the most fires of a job, up to 500")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		from, to, err := a.bounds(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500)}
+		all := client.FirePage{Items: []client.JobFires{}}
+		for {
+			page, err := client.Read[client.FirePage](api.ListFires(cmd.Context(), &p))
+			if err != nil {
+				return err
+			}
+			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
+			if page.Next == "" {
+				return r.output.show(cmd.OutOrStdout(), all, func(t *table) { drawFires(t, all) })
+			}
+			p.Cursor = &page.Next
+		}
+	}
+	return cmd
+}
+
+func drawFires(t *table, page client.FirePage) {
+	if len(page.Items) == 0 {
+		t.line("nothing fires from " + instant(page.From) + " to " + instant(page.To))
+		return
+	}
+	t.row("JOB", "FIRES")
+	for _, j := range page.Items {
+		var fires []string
+		for _, f := range j.Fires {
+			fires = append(fires, instant(f))
+		}
+		if j.More {
+			fires = append(fires, "…")
+		}
+		t.row(string(j.Job), strings.Join(fires, "  "))
+	}
+}
+
+func newLoadCommand() *cobra.Command {
+	var a ahead
+	var group string
+	var parts int
+	cmd := &cobra.Command{
+		Use:   "load",
+		Short: "How much will fire: a forecast",
+		Long: "How much will fire in the next 24 hours, in equal parts. Paused jobs are left out; fires that a calendar will skip are\n" +
+			"counted.",
+		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	a.flags(cmd)
+	cmd.Flags().StringVar(&group, "group", "", "only of this executor `group`")
+	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 1000")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		from, to, err := a.bounds(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		load, err := client.Read[client.FireCounts](api.CountFires(cmd.Context(), &client.CountFiresParams{From: &from, To: to, Parts: &parts, Group: client.Optional(group)}))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), load, func(t *table) { drawLoad(t, load) })
+	}
+	return cmd
+}
+
+// barWidth is how many characters the longest bar has.
+const barWidth = 40
+
+func drawLoad(t *table, load client.FireCounts) {
+	most, sum := 1, 0
+	for _, n := range load.Counts {
+		most, sum = max(most, n), sum+n
+	}
+	t.row("FROM", "FIRES", "")
+	step := load.To.Sub(load.From) / time.Duration(max(len(load.Counts), 1))
+	for i, n := range load.Counts {
+		t.row(instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
+	}
+	t.line("")
+	note := fmt.Sprintf("%s of %s", countOf(sum, "fire"), countOf(load.Jobs, "job"))
+	if !load.Complete {
+		note += "; there are more, which were not counted"
+	}
+	t.line(note)
+}
+
+func newFatesCommand() *cobra.Command {
+	var f reportFlags
+	var parts int
+	cmd := newReport(&cobra.Command{
+		Use: "fates", Short: "How many fires had which fate, over time",
+		Long:    "How many fires had which fate over the last 24 hours, in equal parts. Fires without a run count as well as those with one.",
+		Example: "  carillon report fates --since 1h --parts 12\n  carillon report fates --job billing/report --since 7d --parts 7",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
+		from, to := past(p, time.Now())
+		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
+	}, drawFates)
+	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 120")
+	return cmd
+}
+
+// past returns the range that a filter asks for, by default the last day.
+func past(p client.ListRunsParams, now time.Time) (from, to time.Time) {
+	to = now.UTC().Truncate(time.Millisecond)
+	if p.To != nil {
+		to = *p.To
+	}
+	from = to.Add(-24 * time.Hour)
+	if p.From != nil {
+		from = *p.From
+	}
+	return from, to
+}
+
+func drawFates(t *table, counts client.RunCounts) {
+	var statuses []job.Status // that there are
+	for _, s := range job.Statuses {
+		for _, part := range counts.Items {
+			if part[s] > 0 {
+				statuses = append(statuses, s)
+				break
+			}
+		}
+	}
+	if len(statuses) == 0 {
+		t.line("no fires from " + instant(counts.From) + " to " + instant(counts.To))
+		return
+	}
+	t.row(append([]string{"FROM"}, upper(statuses)...)...)
+	step := counts.To.Sub(counts.From) / time.Duration(len(counts.Items))
+	for i, part := range counts.Items {
+		row := []string{instant(counts.From.Add(time.Duration(i) * step))}
+		for _, s := range statuses {
+			row = append(row, strconv.Itoa(part[s]))
+		}
+		t.row(row...)
+	}
+}
+
+func upper(statuses []job.Status) []string {
+	all := make([]string, len(statuses))
+	for i, s := range statuses {
+		all[i] = strings.ToUpper(string(s))
+	}
+	return all
+}
+
+// facetDimensions are what runs can be broken down by.
+var facetDimensions = []string{"status", "cause", "group", "job", "version", "instance"}
+
+func newBreakdownCommand() *cobra.Command {
+	var f reportFlags
+	var by []string
+	cmd := newReport(&cobra.Command{
+		Use: "breakdown", Short: "How many fires each status, cause, group, job, version and instance has",
+		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
+		if f.limit > 1000 {
+			return client.RunFacets{}, usage(errors.New("--limit must be at most 1000"))
+		}
+		from, to := past(p, time.Now())
+		return client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
+			By: client.OptionalList(words[logstore.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
+		}))
+	}, drawFacets)
+	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`, or these: "+strings.Join(facetDimensions, ", "))
+	complete(cmd, "by", facetDimensions...)
+	return cmd
+}
+
+func drawFacets(t *table, facets client.RunFacets) {
+	for _, d := range facetDimensions {
+		values := facets.Items[logstore.Dimension(d)]
+		if len(values) == 0 {
+			continue
+		}
+		t.row(strings.ToUpper(d), "FIRES")
+		for _, v := range values {
+			t.row(cell(v.Value, noteWidth), strconv.Itoa(v.Count))
+		}
+		t.line("")
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus/embedded"
+)
+
+func newNATSServeCommand() *cobra.Command {
+	var file, level, format string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a NATS server, the one that this program has built in",
+		Long: "Run the NATS server that this program has built in, by a configuration file of nats-server: one program to install,\n" +
+			"where nats-server by itself would be another. SIGTERM stops it, SIGHUP has it read the file and the certificates anew.\n" +
+			"Without --config it is the server of \"carillon dev\", which listens on loopback and admits everybody there.",
+		Example: "  carillon nats serve --config nats.conf",
+		Args:    cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&file, "config", "c", "", "the configuration `file`, from \"carillon nats config\"")
+	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&format, "log-format", "text", "text or json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		log, err := newLogger(cmd.ErrOrStderr(), level, format)
+		if err != nil {
+			return err
+		}
+		srv, err := embedded.Start(embedded.Config{ConfigFile: file, Logger: log})
+		if err != nil {
+			return err
+		}
+		log.Info("nats server listens", "component", "nats", "address", srv.ClientURL())
+		again := make(chan os.Signal, 1)
+		if hangup != nil {
+			signal.Notify(again, hangup)
+			defer signal.Stop(again)
+		}
+		ctx, stop := context.WithCancel(cmd.Context())
+		defer stop()
+		var g errgroup.Group
+		g.Go(func() error {
+			defer stop()
+			return srv.Run(ctx)
+		})
+		g.Go(func() error { return reloadOn(ctx, again, srv, log) })
+		return g.Wait()
+	}
+	return cmd
+}
+
+// reloadOn has a NATS server read its configuration anew at each signal, until ctx is
+// done. One that it cannot take leaves the one before in use.
+func reloadOn(ctx context.Context, again <-chan os.Signal, srv *embedded.Server, log *slog.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again:
+			if err := srv.Reload(); err != nil {
+				log.ErrorContext(ctx, "configuration not read anew", "component", "nats", "error", err)
+				continue
+			}
+			log.InfoContext(ctx, "configuration read anew", "component", "nats")
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// What a frame is fitted into where there is no terminal that says.
+const (
+	frameWidth  = 80
+	frameHeight = 24
+)
+
+func newTopCommand() *cobra.Command {
+	var once bool
+	every := 2 * time.Second
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Watch nodes, executor groups, lateness, the log store and the newest failures",
+		Long: "Watch the system in a terminal: nodes with their shards, executor groups with what runs and waits, how late runs begin,\n" +
+			"how far behind the history is, and the newest failures. q or Ctrl-C ends it. --once prints all of one frame, for\n" +
+			"scripts, and so does -o json or yaml. It exits with 5 when a frame for scripts is not complete.",
+		Example: "  carillon top\n  carillon top --every 10s\n  carillon top --once\n  carillon top -o json | jq .lateness.started.p99_ms",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().BoolVar(&once, "once", false, "print one frame, and end")
+	cmd.Flags().Var(optionalDuration{&every}, "every", "how long to wait between two looks")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if every < 200*time.Millisecond {
+			return usage(errors.New("--every must be 200ms or more"))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if !once && r.output == asTable {
+			return watchTop(cmd, api, every)
+		}
+		v := lookAt(cmd.Context(), api)
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		if r.output == asTable {
+			_, err = io.WriteString(cmd.OutOrStdout(), v.frame(outputWidth(cmd.OutOrStdout()), 0))
+		} else {
+			err = r.output.show(cmd.OutOrStdout(), v, nil)
+		}
+		return errors.Join(err, v.err())
+	}
+	return cmd
+}
+
+// outputWidth returns how wide the terminal is that one writes to.
+func outputWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return frameWidth
+}
+
+// watchTop shows frames until somebody has seen enough.
+func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
+	out, ok := cmd.OutOrStdout().(*os.File)
+	if !ok || !term.IsTerminal(int(out.Fd())) {
+		return usage(errors.New("there is no terminal to watch in; use --once or -o json"))
+	}
+	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api) }}
+	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()
+	switch {
+	case cmd.Context().Err() != nil:
+		return context.Canceled
+	case err != nil && !errors.Is(err, tea.ErrInterrupted):
+		return fmt.Errorf("watch: %w", err)
+	}
+	return nil
+}
+
+// topModel is what the terminal shows, and what it does about keys.
+type topModel struct {
+	width, height int
+	every         time.Duration
+	look          func() topView
+	view          topView // the last that was seen; empty before the first
+}
+
+// looked is the message that another look has been taken.
+type looked topView
+
+// again is the message that it is time for another look.
+type again struct{}
+
+// Init implements [tea.Model].
+func (m *topModel) Init() tea.Cmd { return m.ask }
+
+func (m *topModel) ask() tea.Msg { return looked(m.look()) }
+
+// Update implements [tea.Model].
+func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "q", "esc", "ctrl+c":
+			return m, tea.Quit
+		}
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case looked:
+		m.view = topView(msg)
+		return m, tea.Tick(m.every, func(time.Time) tea.Msg { return again{} })
+	case again:
+		return m, m.ask
+	}
+	return m, nil
+}
+
+// View implements [tea.Model].
+func (m *topModel) View() tea.View {
+	text := "asking the server …  (q ends)"
+	if !m.view.At.IsZero() {
+		text = m.view.frame(m.width, m.height)
+	}
+	v := tea.NewView(text)
+	v.AltScreen = true
+	return v
+}
+
+// err returns what could not be seen, as one error: [job.ErrUnavailable], or that one
+// may not.
+func (v *topView) err() error {
+	if len(v.Missing) == 0 {
+		return nil
+	}
+	if v.denied != nil {
+		return v.denied
+	}
+	return fmt.Errorf("%w: %s", job.ErrUnavailable, v.Missing[0])
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+)
+
+// versions are those of the two sides.
+type versions struct {
+	Client string                `json:"client"`
+	Server *client.ServerVersion `json:"server,omitempty"`
+}
+
+func newVersionCommand() *cobra.Command {
+	var alone bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Show the versions of this program and of the server",
+		Example: "  carillon version\n  carillon version --client -o json",
+		Args:    cobra.NoArgs,
+	}
+	r := newRemote(cmd)
+	cmd.Flags().BoolVar(&alone, "client", false, "ask no server")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		v := versions{Client: version()}
+		var away error
+		if !alone {
+			api, err := r.api()
+			if err != nil {
+				return err
+			}
+			if s, err := client.Read[client.ServerVersion](api.GetVersion(cmd.Context())); err == nil {
+				v.Server = &s
+			} else {
+				away = err // after what is known
+			}
+		}
+		if err := r.output.show(cmd.OutOrStdout(), v, func(t *table) {
+			t.row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
+			if v.Server != nil {
+				t.row("server", v.Server.Version, v.Server.Go)
+			}
+		}); err != nil {
+			return err
+		}
+		return away
+	}
+	return cmd
+}

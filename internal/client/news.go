@@ -1,0 +1,109 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"carillon/job"
+)
+
+// News says that something has changed, not how.
+type News struct {
+	// Topic is jobs, runs, executors, cluster or alerts; or reload, when more may have
+	// changed than can be told.
+	Topic string   `json:"topic"`
+	Names []string `json:"names,omitempty"` // of jobs, or of groups
+	More  bool     `json:"more,omitempty"`  // than is named
+}
+
+// Follow calls yield with what changes, of some topics or of all, in this goroutine,
+// for as long as ctx lives. Lost connections are made again, after interrupted was told
+// why, and go on after the last that was heard. The error is ctx's, yield's, or what the
+// server says against the request.
+func (a *API) Follow(ctx context.Context, topics []string, interrupted func(error), yield func(News) error) error {
+	delay, last := firstRetry, ""
+	for {
+		before := last
+		err := a.follow(ctx, topics, &last, yield)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, job.ErrUnavailable):
+			return err
+		}
+		if last != before {
+			delay = firstRetry
+		}
+		if !errors.Is(err, errBye) {
+			interrupted(err)
+		}
+		if err := Pause(ctx, delay); err != nil {
+			return err
+		}
+		delay = min(delay*2, lastRetry)
+	}
+}
+
+var errBye = errors.New("the server stops")
+
+// follow reads one connection, and keeps the id of the last event.
+func (a *API) follow(ctx context.Context, topics []string, last *string, yield func(News) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watchdog := time.AfterFunc(silence, cancel)
+	defer watchdog.Stop()
+	t := tail{api: a} // whose errors are the same
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+"/api/v1/events?"+url.Values{"topic": topics}.Encode(), http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask for events: %w", err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if *last != "" {
+		req.Header.Set("Last-Event-ID", *last)
+	}
+	if err := a.sign(ctx, req); err != nil {
+		return err
+	}
+	resp, err := a.stream.Do(req)
+	if err != nil {
+		return t.lost(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode >= http.StatusBadRequest {
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxEvent))
+		if err != nil {
+			return t.lost(err)
+		}
+		return problemOf(resp, body)
+	}
+	events := eventReader{lines: bufio.NewReader(resp.Body), progress: func() { watchdog.Reset(silence) }}
+	for {
+		e, err := events.next()
+		if err != nil {
+			return t.lost(err)
+		}
+		if e.name == "bye" {
+			return t.lost(errBye)
+		}
+		n := News{Topic: e.name}
+		if len(e.data) > 0 {
+			if err := json.Unmarshal(e.data, &n); err != nil {
+				return fmt.Errorf("read an event: %w", err)
+			}
+		}
+		n.Topic = e.name
+		if err := yield(n); err != nil {
+			return err
+		}
+		if e.id != "" {
+			*last = e.id
+		}
+	}
+}

@@ -1,0 +1,143 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// page is a page of the documentation whose commands are run, in a folder and with ports
+// of the test's own.
+type page struct {
+	*testing.T
+	folder string
+	env    []string
+	ports  *strings.Replacer
+	words  map[string]string // what only a person can fill in
+}
+
+// ownTerminal begins a block of commands that do not end.
+const ownTerminal = "# in a terminal of its own\n"
+
+// blocks returns what a page has as commands for a shell.
+func blocks(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// fill puts the test's ports and words into commands.
+func (p *page) fill(commands string) string {
+	commands = p.ports.Replace(commands)
+	for placeholder, word := range p.words {
+		commands = strings.ReplaceAll(commands, placeholder, word)
+	}
+	return commands
+}
+
+// begin starts a block that does not end.
+func (p *page) begin(name, commands string) *process {
+	p.Helper()
+	proc := newProcess(p.T, name, append(p.env, "PWD="+p.folder), "/bin/sh", "-c", "cd "+p.folder+"\nexec "+strings.TrimPrefix(p.fill(commands), ownTerminal))
+	proc.begin(p.T)
+	return proc
+}
+
+// run runs a block to its end, with a password for whoever asks, and returns what it says.
+func (p *page) run(commands string) (string, error) {
+	cmd := exec.Command("/bin/sh", "-eu", "-c", p.fill(commands))
+	cmd.Dir, cmd.Env, cmd.Stdin = p.folder, append(os.Environ(), p.env...), strings.NewReader("correct horse battery staple\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s%s%w", commands, out, err)
+	}
+	return string(out), nil
+}
+
+// TestTheSetUpPageWorksAsItStands does what a stranger does who follows
+// docs/operations/set-up.md: block by block, and some more than once until what the block
+// before has started is there.
+func TestTheSetUpPageWorksAsItStands(t *testing.T) {
+	carillon := program(t, "carillon")
+	free := freePorts(t, 5)
+	var pairs []string
+	for i, port := range []string{"4222", "8822", "9822", "9823", "9900"} {
+		pairs = append(pairs, ":"+port, fmt.Sprintf(":%d", free[i]), `", `+port, fmt.Sprintf(`", %d`, free[i]))
+	}
+	p := &page{
+		T: t, folder: t.TempDir(), ports: strings.NewReplacer(pairs...), words: map[string]string{" 2>&1 | tee server.log": " > server.log 2>&1"},
+		env: []string{"PATH=" + filepath.Dir(carillon) + ":" + os.Getenv("PATH"), "CARILLON_CONFIG=" + filepath.Join(t.TempDir(), "contexts.json")},
+	}
+	// What each block is to show, by a command in it.
+	wanted := map[string][]string{
+		"carillon whoami":       {"ann", "admin", "https://localhost:"},
+		"carillon user create":  {"bob chooses a password", "#invitation="},
+		"carillon get groups":   {"default", "online", "2 created", "succeeded", "hello from"},
+		"carillon alert test":   {"took the message", "exit code 10", "default/broken failed"},
+		"carillon changes\n":    {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
+		"carillon_shards_owned": {"carillon_shards_owned", "carillon_executor_runs_total", `"status":"ok"`},
+	}
+	all := blocks(t, "../../docs/operations/set-up.md")
+	if len(all) < 12 {
+		t.Fatalf("the page has %d blocks of commands", len(all))
+	}
+	var hook *process
+	shown := 0
+	for i, block := range all {
+		if strings.HasPrefix(block, ownTerminal) {
+			proc := p.begin(fmt.Sprintf("terminal-%d", i), block)
+			if strings.Contains(block, "hook.py") {
+				hook = proc
+			}
+			continue
+		}
+		var words []string
+		for command, want := range wanted {
+			if strings.Contains(block, command) {
+				words, shown = append(words, want...), shown+1
+			}
+		}
+		await(t, 40*time.Second, "run what the page says", func() error {
+			out, err := p.run(block)
+			if err != nil {
+				return err
+			}
+			if link := linkPattern.FindStringSubmatch(out); strings.Contains(block, "grep -o 'link=") && link != nil {
+				p.words["https://localhost:8822/sign-in#invitation=…"], p.words[p.ports.Replace("https://localhost:8822/sign-in#invitation=…")] = link[1], link[1]
+			}
+			for _, w := range words {
+				if !strings.Contains(out, w) {
+					return fmt.Errorf("%s says nothing of %q:\n%s", block, w, out)
+				}
+			}
+			return nil
+		})
+	}
+	if shown != len(wanted) {
+		t.Errorf("%d blocks showed what they should, of %d", shown, len(wanted))
+	}
+	await(t, 20*time.Second, "hear of the failure by webhook", func() error {
+		if said := hook.said(); !strings.Contains(said, `"event":"test"`) || !strings.Contains(said, "default/broken failed") || !strings.Contains(said, "v1=") {
+			return errors.New("it said: " + said)
+		}
+		return nil
+	})
+	if export, err := os.ReadFile(filepath.Join(p.folder, "changes.csv")); err != nil || !strings.Contains(string(export), "acceptInvitation") {
+		t.Errorf("the export: %v, %s", err, export)
+	}
+}
