@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,9 @@ func TestARuleIsSavedReadChangedAndDeleted(t *testing.T) {
 		t.Errorf("saved as %+v", item)
 	}
 	tag := a.Get("ETag")
+	if read, a := want[AlertItem](w, http.StatusOK, "GET", path, nil); a.Get("ETag") != tag || read.Definition.When.InARow != 3 {
+		t.Errorf("read %+v with %s, saved with %s", read, a.Get("ETag"), tag)
+	}
 	want[AlertItem](w, http.StatusOK, "PUT", path, `{"alert":"nightly","channels":[],"disabled":true}`, header{"If-Match", tag})
 	w.problemWith([]header{{"If-Match", tag}}, 412, "precondition_failed", "PUT", path, `{"alert":"nightly","channels":[]}`)
 	w.problem(400, "invalid", "PUT", path, `{"alert":"other","channels":[]}`, "as in the path")
@@ -96,6 +100,27 @@ func TestASecretOfAChannelIsNeverReturned(t *testing.T) {
 	}
 	want[struct{}](w, http.StatusNoContent, "DELETE", path+"/secrets/url", nil)
 	w.problem(404, "not_found", "DELETE", path+"/secrets/url", nil)
+	want[struct{}](w, http.StatusNoContent, "DELETE", path, nil)
+	w.problem(404, "not_found", "GET", path, nil)
+}
+
+func TestATestOfAChannelSaysWhatCameOfIt(t *testing.T) {
+	w := newWorld(t)
+	heard := make(chan string, 1)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard <- r.Header.Get("Carillon-Event") }))
+	defer hook.Close()
+	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/ops", map[string]any{"channel": "ops", "kind": "webhook", "url": hook.URL})
+	a, err := alert.New(w.conn, alert.Config{Allow: []string{strings.TrimPrefix(hook.URL, "http://")}})
+	w.check(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	defer func() { cancel(); w.check(<-done) }()
+	inc, _ := want[Incident](w, http.StatusOK, "POST", "/api/v1/alerts/channels/ops/test", nil)
+	if len(inc.Deliveries) != 1 || inc.Deliveries[0].State != "sent" || <-heard != "test" {
+		t.Errorf("the test came to %+v", inc)
+	}
+	w.problem(404, "not_found", "POST", "/api/v1/alerts/channels/none/test", nil)
 }
 
 func TestAServerWithoutKeyTakesNoSecretOfAChannel(t *testing.T) {
@@ -110,12 +135,18 @@ func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
 	id := g.incident("ops")
 	mine := g.incident("billing")
 	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll"})
+	if u, _ := want[UserItem](g.world, http.StatusOK, "GET", "/api/v1/users/bob", nil, ann.headers()...); u.User != "bob" || len(u.Access) != 2 {
+		t.Errorf("bob is %+v", u)
+	}
 	page, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents", nil, bob.headers()...)
 	if len(page.Items) != 1 || page.Items[0].ID != mine || page.Items[0].Seen != nil {
 		t.Errorf("bob sees %+v", page)
 	}
 	g.problemWith(bob.headers(), 404, "not_found", "GET", "/api/v1/alerts/incidents/"+id, nil)
 	g.problemWith(bob.headers(), 404, "not_found", "POST", "/api/v1/alerts/incidents/"+id+"/acknowledge", nil)
+	if inc, _ := want[Incident](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents/"+mine, nil, bob.headers()...); inc.ID != mine {
+		t.Errorf("read %+v", inc)
+	}
 	inc, _ := want[Incident](g.world, http.StatusOK, "POST", "/api/v1/alerts/incidents/"+mine+"/acknowledge", `{"note":"on it"}`, bob.headers()...)
 	if inc.AcknowledgedBy != "bob" || inc.Note != "on it" {
 		t.Errorf("acknowledged %+v", inc)

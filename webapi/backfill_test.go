@@ -70,6 +70,12 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	if len(list.Items) != 1 || list.Items[0].ID != "b1" {
 		t.Errorf("%+v", list)
 	}
+	owner(w, bus.VerbCancelBackfill, func(r bus.BackfillCancel) (bus.Backfill, error) {
+		return bus.Backfill{ID: r.ID, AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}, nil
+	})
+	if b, _ := want[Backfill](w, http.StatusOK, "POST", path+"/b1/cancel", `{"note":"enough"}`); b.ID != "b1" || b.Begun != 1 {
+		t.Errorf("cancelled %+v", b)
+	}
 	w.problem(400, "invalid", "POST", path, `{"from":"2020-01-01T00:00:00Z"}`, "to")
 	w.problem(400, "invalid", "POST", path, body(`,"only":"some"`), "only")
 	w.problem(404, "not_found", "POST", "/api/v1/jobs/billing/none/backfills", body(``))
