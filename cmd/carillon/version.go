@@ -41,7 +41,7 @@ func newVersionCommand() *cobra.Command {
 		if err := r.output.show(cmd.OutOrStdout(), v, func(t *table) {
 			t.row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
 			if v.Server != nil {
-				t.row("server", v.Server.Version, v.Server.Go)
+				t.row("server", v.Server.Version)
 			}
 		}); err != nil {
 			return err
