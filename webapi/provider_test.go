@@ -99,13 +99,13 @@ func TestAProvidersUserSignsInWithTheRolesOfTheirGroups(t *testing.T) {
 		t.Errorf("led to %s", at)
 	}
 	status, me := p.me(b)
-	if status != http.StatusOK || me["user"] != "jane.doe" || me["how"] != "session" || !strings.Contains(p.accessOf("jane.doe"), "editor:billing") {
+	if status != http.StatusOK || me["user"] != "jane.doe" || me["how"] != "session" || !strings.Contains(p.access(), "editor:billing") {
 		t.Errorf("%d, %v", status, me)
 	}
 	// The next time they are in another group. It is the same user, whatever they are called now.
 	jane.Groups, jane.PreferredUsername = []string{"design"}, "mallory"
 	p.wantRefused("without a group", p.signIn(p.browser(), jane), refusedNoAccess)
-	if access := p.accessOf("jane.doe"); access != "" {
+	if access := p.access(); access != "" {
 		t.Errorf("may still %s", access)
 	}
 	if status, _ := p.me(b); status != http.StatusOK { // signed in, but may nothing
@@ -131,7 +131,7 @@ func TestAProvidersUserIsAskedForAgainWhenTheSessionIsOver(t *testing.T) {
 	}
 	jane.Groups = []string{"design"}
 	p.wantRefused("who has left the group", p.signIn(b, jane), refusedNoAccess)
-	if access := p.accessOf("jane.doe"); access != "" {
+	if access := p.access(); access != "" {
 		t.Errorf("may still %s", access)
 	}
 	for _, wrong := range []time.Duration{-time.Second, 8 * 24 * time.Hour} {
@@ -153,10 +153,10 @@ func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T
 	}
 }
 
-// accessOf returns what a user may.
-func (p *provided) accessOf(user string) string {
+// access returns what the provider's usual user may.
+func (p *provided) access() string {
 	p.Helper()
-	u, err := p.server.handlers.users.User(p.Context(), user)
+	u, err := p.server.handlers.users.User(p.Context(), "jane.doe")
 	p.check(err)
 	var all []string
 	for _, a := range u.Access {
@@ -174,7 +174,7 @@ func TestWithoutRolesOfGroupsAdministratorsSayWhatAProvidersUserMay(t *testing.T
 	_, _, err := p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: auth.AccessList{{Role: auth.Operator, Group: "ops"}}})
 	p.check(err)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
-	if access := p.accessOf("jane.doe"); access != "operator:ops" {
+	if access := p.access(); access != "operator:ops" {
 		t.Errorf("may %q", access)
 	}
 	_, _, err = p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})

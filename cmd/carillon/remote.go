@@ -77,8 +77,8 @@ func (r *remote) api() (*client.API, error) {
 
 // dial returns the API of a server whose certificate is signed by an authority in the
 // file ca, or by one of the system's if that is empty.
-func dial(server, user, ca string) (*client.API, error) {
-	api, err := client.New(server, user)
+func dial(server, by, ca string) (*client.API, error) {
+	api, err := client.New(server, by)
 	if err == nil && ca != "" {
 		err = api.Trust(ca)
 	}

@@ -114,14 +114,15 @@ func (v *topView) shownHistory() string {
 	if !v.History.Answers {
 		return "the log store does not answer; everything fires meanwhile"
 	}
-	text := size(v.History.Bytes)
+	parts := []string{size(v.History.Bytes)}
 	for _, b := range v.History.Backlog {
-		text += fmt.Sprintf("  %s %d behind", b.Stream, b.Messages)
+		part := fmt.Sprintf("%s %d behind", b.Stream, b.Messages)
 		if b.Messages > 0 && !b.Since.IsZero() {
-			text += " since " + b.Since.UTC().Format("15:04:05Z")
+			part += " since " + b.Since.UTC().Format("15:04:05Z")
 		}
+		parts = append(parts, part)
 	}
-	return text
+	return strings.Join(parts, "  ")
 }
 
 func millis(s logstore.Spread, d time.Duration) string {
