@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,28 +44,46 @@ func TestDevKeepsItsHistoryInClickHouse(t *testing.T) {
 	d.interrupt(t)
 }
 
-// kills is how often ClickHouse is killed at least.
+// kills is how often ClickHouse is killed, or cut off, at least.
 const kills = 20
 
 func TestChaosHistoryEqualsWhatWasSentThoughClickHouseIsKilled(t *testing.T) {
 	f := newFlow(t)
+	f.survive(func(r *rand.Rand) error {
+		time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
+		f.server.Kill()
+		return f.server.Restart(t.Context())
+	})
+}
+
+// A write whose connection breaks may be there, or not, or half: its runs and not their
+// reports.
+func TestChaosHistoryEqualsWhatWasSentThoughClickHouseIsCutOff(t *testing.T) {
+	f := newFlow(t)
+	f.survive(func(r *rand.Rand) error {
+		f.wire.cutAfter(r.Int64N(100<<10), 2*time.Second)
+		return nil
+	})
+}
+
+// survive sends waves of history while harm is done, and wants all of it to be stored
+// once.
+func (f *flow) survive(harm func(*rand.Rand) error) {
+	t := f.t
+	t.Helper()
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	end := time.Now().Add(chaosFor(t))
-	killed := 0
-	for ; killed < kills || time.Now().Before(end); killed++ {
-		var wave errgroup.Group
-		wave.Go(func() error { return f.send(killed) })
-		time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
-		f.server.Kill()
-		if err := f.server.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := wave.Wait(); err != nil {
+	waves := 0
+	for ; waves < kills || time.Now().Before(end); waves++ {
+		var sending errgroup.Group
+		sending.Go(func() error { return f.send(waves) })
+		harmed := harm(r)
+		if err := errors.Join(harmed, sending.Wait()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("seed %d, killed %d times, sent %d runs and %d lines", seed, killed, killed*wave, f.lines)
+	t.Logf("seed %d, harmed %d times, sent %d runs and %d lines", seed, waves, waves*wave, f.lines)
 	await(t, 2*time.Minute, "wait until all is stored", f.unstored)
 
 	counts, err := f.store.Counts(t.Context(), logstore.RunFilter{})
@@ -75,18 +94,25 @@ func TestChaosHistoryEqualsWhatWasSentThoughClickHouseIsKilled(t *testing.T) {
 		t.Errorf("runs by status differ (-sent +stored):\n%s", diff)
 	}
 	// Rows, not what queries make of them: reports count rows as they come in.
-	f.wantRows("SELECT toUInt64(sum(sign)) FROM runs WHERE status >= 'succeeded'", f.counts[job.StatusSucceeded]+f.counts[job.StatusFailed]+f.counts[job.StatusSkipped])
-	f.wantRows("SELECT toUInt64(sum(sign)) FROM runs", killed*wave)
-	f.wantRows("SELECT count() FROM run_logs", f.lines)
-	f.wantRows("SELECT uniqExact(run_id, seq) FROM run_logs", f.lines)
+	rows := rowsOf{t, f.server, "chaos"}
+	rows.want("SELECT toUInt64(sum(sign)) FROM runs WHERE status >= 'succeeded'", f.counts[job.StatusSucceeded]+f.counts[job.StatusFailed]+f.counts[job.StatusSkipped])
+	rows.want("SELECT toUInt64(sum(sign)) FROM runs", waves*wave)
+	rows.want("SELECT count() FROM run_logs", f.lines)
+	rows.want("SELECT uniqExact(run_id, seq) FROM run_logs", f.lines)
+	for _, table := range []string{"report_minute", "report_hour", "report_day"} {
+		rows.want("SELECT toUInt64(sum(succeeded)) FROM "+table, f.counts[job.StatusSucceeded])
+		rows.want("SELECT toUInt64(sum(failed)) FROM "+table, f.counts[job.StatusFailed])
+	}
 }
 
 // flow is a stream of history into a ClickHouse, without the programs around it.
 type flow struct {
 	t      *testing.T
 	server *chserver.Server
+	wire   *wire // between the server and the store
 	store  *clickhouse.Store
 	conn   *bus.Conn
+	since  time.Time          // the first fire; recent, as reports keep no others
 	counts map[job.Status]int // of the runs that were sent
 	lines  int
 }
@@ -97,13 +123,15 @@ const wave = 2000
 func newFlow(t *testing.T) *flow {
 	t.Helper()
 	dir := t.TempDir()
-	f := &flow{t: t, counts: map[job.Status]int{}}
+	f := &flow{t: t, since: time.Now().UTC().Truncate(time.Hour).Add(-24 * time.Hour), counts: map[job.Status]int{}}
 	var err error
 	if f.server, err = chserver.Start(t.Context(), chserver.Config{Dir: filepath.Join(dir, "clickhouse")}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.server.Kill)
-	if f.store, err = clickhouse.Open(f.server.URL("chaos"), clickhouse.Config{}); err != nil {
+	f.wire = newWire(t, f.server.Addr())
+	address := strings.Replace(f.server.URL("chaos"), f.server.Addr(), f.wire.addr(), 1)
+	if f.store, err = clickhouse.Open(address, clickhouse.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.store.Close() })
@@ -139,7 +167,7 @@ func newFlow(t *testing.T) *flow {
 // send publishes all that is to be said about the runs of wave n.
 func (f *flow) send(n int) error {
 	shards := f.conn.Cluster().Shards
-	fire := time.Date(2026, 1, 5, 0, n, 0, 0, time.UTC)
+	fire := f.since.Add(time.Duration(n) * time.Minute)
 	record := &bus.Record{Shard: 1, Epoch: 1, Commit: strconv.Itoa(n), Node: "a", At: fire}
 	var messages []*nats.Msg
 	add := func(m *nats.Msg, err error) error {
@@ -204,19 +232,26 @@ func (f *flow) unstored() error {
 	return nil
 }
 
-func (f *flow) wantRows(query string, want int) {
-	f.t.Helper()
-	options, err := ch.ParseDSN(f.server.URL("chaos"))
+// rowsOf is what a database on a ClickHouse has, past the store.
+type rowsOf struct {
+	t        *testing.T
+	server   *chserver.Server
+	database string
+}
+
+func (d rowsOf) want(query string, want int) {
+	d.t.Helper()
+	options, err := ch.ParseDSN(d.server.URL(d.database))
 	if err != nil {
-		f.t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	conn, err := ch.Open(options)
 	if err != nil {
-		f.t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
 	var n uint64
-	if err := conn.QueryRow(f.t.Context(), query).Scan(&n); err != nil || n != uint64(want) {
-		f.t.Errorf("%s: %d, with %v; want %d", query, n, err, want)
+	if err := conn.QueryRow(d.t.Context(), query).Scan(&n); err != nil || n != uint64(want) {
+		d.t.Errorf("%s: %d, with %v; want %d", query, n, err, want)
 	}
 }
