@@ -193,6 +193,22 @@ func TestARunThatWasKilledBeforeItCameIsReportedCancelledAndNotRun(t *testing.T)
 	})
 }
 
+func TestWhatComesTooLateToBeginIsMissedAndTheExecutorGoesOn(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		by := func(t *bus.Trigger) { t.StartBy = time.Now().Add(10 * time.Second) }
+		late := w.trigger(by)
+		time.Sleep(11 * time.Second)
+		w.start("a", executor.Config{}, handler(func(context.Context, *executor.Run) (any, error) { return nil, nil }))
+		time.Sleep(time.Second)
+		w.wantStatus(late.RunID, job.StatusMissed, "no instance was free to begin it by 2026-01-05T02:00:10Z")
+		in := w.trigger(by)
+		time.Sleep(time.Second)
+		w.wantStatus(in.RunID, job.StatusSucceeded, "")
+		w.wantTriggers(0)
+	})
+}
+
 func TestAStoppingExecutorFinishesAndThenGivesBack(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)

@@ -147,7 +147,7 @@ func (l *loop) admit(life context.Context, r *Run) {
 		// instance that had it died while it ended it. Saying it again changes nothing.
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
 	case !r.trigger.StartBy.IsZero() && time.Now().After(r.trigger.StartBy):
-		l.conclude(life, r, outcome{status: job.StatusMissed, message: "no instance was free to begin it by " + r.trigger.StartBy.Format(time.RFC3339)})
+		l.conclude(life, r, outcome{status: job.StatusMissed, message: r.tooLate()})
 	case r.atMostOnce() && r.delivered > 1 && !r.routed:
 		l.conclude(life, r, outcome{status: job.StatusLost, message: "an earlier executor of this attempt went silent, and delivery at_most_once forbids to run it again"})
 	case !l.takes() && !r.atMostOnce():

@@ -66,7 +66,7 @@ func newMetrics(cfg Config) (*metrics, error) {
 		logLinesDropped: counter("log_lines_dropped_total", "Log lines given up because the log stream did not take them."),
 	}
 	for _, s := range job.Statuses {
-		if s.Executed() {
+		if s.Executed() || s == job.StatusMissed { // what came too late to begin is missed
 			m.runs[s] = runs.WithLabelValues(string(s))
 		}
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -180,6 +181,15 @@ func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 		ev.RouteReason = r.routeReason
 	}
 	return ev
+}
+
+// tooLate says why an attempt is missed that may not begin any more.
+func (r *Run) tooLate() string {
+	by := r.trigger.StartBy.Format(time.RFC3339)
+	if r.delivered > 1 && !r.routed {
+		return fmt.Sprintf("it had to begin by %s, and came back after that from an instance that went silent or gave it back", by)
+	}
+	return "no instance was free to begin it by " + by
 }
 
 // atMostOnce reports whether the attempt must never be done twice.

@@ -46,10 +46,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Runner returns what does shell, command and script tasks, for a program that has
+// something of its own to do before or after each; see [executor.Executor.HandleKind].
+// [Config.Kinds] is of no use to it.
+func Runner(cfg Config) executor.Handler { return &runner{cfg: cfg.withDefaults()} }
+
 // Register makes e run shell, command and script tasks.
 func Register(e *executor.Executor, cfg Config) {
 	cfg = cfg.withDefaults()
-	r := &runner{cfg: cfg}
+	r := Runner(cfg)
 	for _, kind := range cfg.Kinds {
 		e.HandleKind(kind, r)
 	}
