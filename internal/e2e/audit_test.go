@@ -22,6 +22,7 @@ import (
 type audit struct {
 	*load
 	owed    map[job.Name][]time.Time
+	wishes  *wishes
 	runs    []client.Run
 	journal map[job.RunID][]int // the deliveries that ran, by run
 }
@@ -54,12 +55,13 @@ func (a *audit) check(t *testing.T) {
 	found := map[fire]int{}
 	for i := range a.runs {
 		r := &a.runs[i]
-		if _, ok := a.owed[r.Job]; ok {
+		if _, ok := a.owed[r.Job]; ok && fired(r) {
 			found[fire{r.Job, r.FireTime.UnixMilli()}]++
 		}
 		a.checkRun(wrong, r)
 	}
-	a.checkChildren(wrong)
+	a.checkFollowers(wrong)
+	a.wishes.check(wrong, a.runs)
 	for name, fires := range a.owed {
 		for _, at := range fires {
 			f := fire{name, at.UnixMilli()}
@@ -78,14 +80,14 @@ func (a *audit) check(t *testing.T) {
 	wrong.report(t)
 }
 
+// fired reports whether a run is one that a schedule asked for.
+func fired(r *client.Run) bool { return r.Cause == job.CauseSchedule || r.Cause == job.CauseMisfire }
+
 // checkRun checks what one row says against what the run itself wrote.
 func (a *audit) checkRun(wrong differences, r *client.Run) {
 	tell := fmt.Sprintf("%s of %s, delivery %d on %s, journal %v", r.RunID, r.Job, r.Delivery, r.Instance, a.journal[r.RunID])
 	happened := a.journal[r.RunID]
-	k := kindOf(0) // of a child
-	if r.Cause != job.CauseParent {
-		k = kindOf(a.number(r.Job))
-	}
+	k := a.kind(r.Job)
 	switch {
 	case !r.Status.Final():
 		wrong.add("runs that are not final", "%s %s: %s", k.name, tell, r.Status)
@@ -96,46 +98,12 @@ func (a *audit) checkRun(wrong differences, r *client.Run) {
 	case r.Status == job.StatusSkipped && len(happened) > 0:
 		wrong.add("runs that happened though they were skipped", "%s %s", k.name, tell)
 	}
-	if k.name == "at_most_once" && len(happened) > 1 {
+	if k.once && len(happened) > 1 {
 		wrong.add("runs done more often than the at most once that was asked", "%s", tell)
 	}
 	if r.Count != 1 || r.Attempt > 1 && k.attempts == 0 || r.Status == job.StatusSucceeded && r.Attempt < k.attempts {
 		wrong.add("rows that stand for something else", "%s %s: attempt %d, count %d", k.name, tell, r.Attempt, r.Count)
 	}
-}
-
-// checkChildren wants one child's run for each run of a parent that happened.
-func (a *audit) checkChildren(wrong differences) {
-	for _, r := range childless(a.runs) {
-		wrong.add("runs of parents without a child's", "%s of %s, %s", r.RunID, r.Job, r.Status)
-	}
-	children := map[job.RunID]int{}
-	for i := range a.runs {
-		if r := &a.runs[i]; r.Cause == job.CauseParent {
-			if children[r.Parent]++; children[r.Parent] > 1 {
-				wrong.add("runs of parents with several children", "%s", r.Parent)
-			}
-		}
-	}
-}
-
-// childless returns the runs of parents that no run of a child has followed.
-func childless(runs []client.Run) (lacking []client.Run) {
-	followed := map[job.RunID]bool{}
-	for i := range runs {
-		followed[runs[i].Parent] = true
-	}
-	for i := range runs {
-		var number int
-		r := &runs[i]
-		if _, err := fmt.Sscanf(r.Job.Short(), "job-%d", &number); err != nil || r.Cause == job.CauseParent || !kindOf(number).parent {
-			continue
-		}
-		if r.Status.Executed() && !followed[r.RunID] {
-			lacking = append(lacking, *r)
-		}
-	}
-	return lacking
 }
 
 // checkLogs reads the logs of some runs that printed a line, and wants it for each time
@@ -149,7 +117,7 @@ func (a *audit) checkLogs(t *testing.T, api *client.API, sample int) {
 	defer cancel()
 	for i := range a.runs {
 		r := &a.runs[i]
-		if r.Cause == job.CauseParent || kindOf(a.number(r.Job)).name != "printing" || sample == 0 {
+		if a.kind(r.Job).name != "printing" || sample == 0 {
 			continue
 		}
 		sample--
@@ -211,7 +179,7 @@ func (a *audit) figures(t *testing.T, faults []fault) {
 	var worst time.Duration
 	for i := range a.runs {
 		r := &a.runs[i]
-		if r.Attempt == 1 { // a further one is committed when it is due
+		if r.Attempt == 1 && fired(r) { // a further one is committed when it is due
 			worst = max(worst, r.CommittedAt.Sub(r.FireTime))
 		}
 		if r.Delivery > 1 {
@@ -266,7 +234,7 @@ func (a *audit) lateness(t *testing.T, faults []fault) {
 func (a *audit) latest(from, to time.Time) time.Duration {
 	var worst time.Duration
 	for i := range a.runs {
-		if r := &a.runs[i]; r.Attempt == 1 && r.FireTime.After(from) && r.FireTime.Before(to) {
+		if r := &a.runs[i]; r.Attempt == 1 && fired(r) && r.FireTime.After(from) && r.FireTime.Before(to) {
 			worst = max(worst, r.CommittedAt.Sub(r.FireTime))
 		}
 	}

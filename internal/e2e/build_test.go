@@ -42,7 +42,7 @@ var build = sync.OnceValue(func() error {
 	if err := seeSources(); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "carillon/cmd/carillon", "carillon/internal/e2e/natsd").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "carillon/cmd/carillon", "carillon/internal/e2e/natsd", "carillon/internal/e2e/mortal").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

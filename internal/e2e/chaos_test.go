@@ -53,8 +53,14 @@ func surviveChaos(t *testing.T, replicas int) {
 
 	begun := time.Now()
 	l := newLoad("chaos", 200, time.Now().UTC().Truncate(rate).Add(saving+d))
+	c.startMortals("chaos", l.until)
+	w := newWishes(l, c.api)
+	twice, err := newTwins(c, "chaos")
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.save(t, c.api)
-	x.edit = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }
+	x.edit, x.wish, x.twin = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }, w.ask, twice.step
 	ctx, heal := context.WithTimeout(t.Context(), d)
 	defer heal()
 	x.run(ctx)
@@ -70,31 +76,31 @@ func surviveChaos(t *testing.T, replicas int) {
 			t.Fatalf("save the last jobs: %v", err)
 		}
 	}
-	a := &audit{load: l, owed: l.fires()}
-	a.runs = drained(t, c, a.owed)
+	a := &audit{load: l, owed: l.fires(), wishes: w}
+	a.runs = a.drained(t, c)
 	t.Logf("all ended %s after the last fault", time.Since(healed).Round(100*time.Millisecond))
 	a.journal = readJournal(t, c.journal)
 	a.checkLedger(t, c, begun)
 	a.check(t)
 	a.checkLogs(t, c.api, 50)
 	a.figures(t, x.faults)
-	t.Logf("edits saved %d", x.edits)
+	t.Logf("edits saved %d, backfills and retries promised %d, triggers with two instances %d", x.edits, w.promised(), twice.both)
+	c.deaths(d)
 	if err := c.brokenOff(); err != nil {
 		t.Error(err)
 	}
 }
 
-// drained waits until all runs are final, and there are as many as fires and children are owed, or
-// nothing more happens, and returns them all.
-func drained(t *testing.T, c *cluster, owed map[job.Name][]time.Time) []client.Run {
+// drained waits until all runs are final, and there are as many as fires, children and
+// promises are owed, or nothing more happens, and returns them all.
+func (a *audit) drained(t *testing.T, c *cluster) []client.Run {
 	t.Helper()
 	want := 0
-	for _, list := range owed {
+	for _, list := range a.owed {
 		want += len(list)
 	}
 	ask := func(most int, statuses ...client.Status) ([]client.Run, error) {
-		group := "chaos"
-		params := client.ListRunsParams{Group: &group}
+		params := client.ListRunsParams{Group: &a.group}
 		if len(statuses) > 0 {
 			params.Status = &statuses
 		}
@@ -113,17 +119,17 @@ func drained(t *testing.T, c *cluster, owed map[job.Name][]time.Time) []client.R
 		if runs, err = ask(0); err != nil {
 			return err
 		}
-		fired := 0
+		had := 0
 		for i := range runs {
-			if _, ok := owed[runs[i].Job]; ok {
-				fired++
+			if _, ok := a.owed[runs[i].Job]; ok && fired(&runs[i]) {
+				had++
 			}
 		}
-		if fired < want {
-			return fmt.Errorf("%d runs of %d", fired, want)
+		if had < want {
+			return fmt.Errorf("%d fires of %d have their runs", had, want)
 		}
-		if lacking := childless(runs); len(lacking) > 0 {
-			return fmt.Errorf("%d runs without a child, such as %+v", len(lacking), lacking[0])
+		if lacking := append(a.unfollowed(runs), a.wishes.unmet(runs)...); len(lacking) > 0 {
+			return fmt.Errorf("%d runs are lacking, such as %s", len(lacking), lacking[0])
 		}
 		return nil
 	}

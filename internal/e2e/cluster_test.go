@@ -46,13 +46,18 @@ func newCluster(t *testing.T, replicas int, group string) *cluster {
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
 	c.startServers(ports[2*replicas], replicas)
 	for i := range 3 {
-		p := newProcess(t, fmt.Sprintf("executor-%d", i), []string{"JOURNAL=" + c.journal}, program(t, "carillon"), "executor",
-			"--group", group, "--instance", fmt.Sprintf("e%d", i), "--nats", c.url, "--slots", "128")
-		p.keep = true
-		p.begin(t)
-		c.executors = append(c.executors, p)
+		name := fmt.Sprintf("executor-%d", i)
+		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.url, "--slots", "128")
 	}
 	return c
+}
+
+func (c *cluster) startExecutor(name string, command ...string) {
+	c.t.Helper()
+	p := newProcess(c.t, name, []string{"JOURNAL=" + c.journal}, command...)
+	p.keep = true
+	p.begin(c.t)
+	c.executors = append(c.executors, p)
 }
 
 // freePorts returns ports of loopback on which nobody listened just now.

@@ -8,8 +8,12 @@
 // the kernel should the test itself be killed. The last lines of every process are
 // shown when a test fails.
 //
-// The chaos tests put a load on a cluster, inject faults at random for as long as
-// CARILLON_CHAOS says, heal everything, and then count: each fire of each job, as it
-// follows from the job's schedule, has one run, that run has one end, and the runs
-// themselves have kept a journal that says how often they really happened.
+// The chaos tests put a load on a cluster that mixes all policies, inject faults at
+// random for as long as CARILLON_CHAOS says, heal everything, and then count: each fire
+// of each job, as it follows from the job's schedule, has one run, that run has one end,
+// and the runs themselves have kept a journal that says how often they really happened.
+// Some faults are not left to chance: executors kill themselves at chosen instants of an
+// attempt (mortal), and triggers are handed to two instances (twins). Meanwhile jobs are
+// edited, and people ask for backfills and for runs once more, each of which is counted
+// too. The ledger judges all of it, as "carillon audit" does.
 package e2e

@@ -25,8 +25,9 @@ type chaos struct {
 	seed uint64
 	// storeAway is how long the store's server is down, once.
 	storeAway time.Duration
-	// edit changes a job, while everything may be down.
-	edit func(context.Context, *rand.Rand) error
+	// edit changes a job, wish asks for a run, and twin has a trigger handed out twice,
+	// while everything may be down.
+	edit, wish, twin func(context.Context, *rand.Rand) error
 
 	mu     sync.Mutex
 	faults []fault
@@ -39,7 +40,9 @@ func (x *chaos) run(ctx context.Context) {
 	lanes.Go(func() { x.harmServers(ctx, x.random(1)) })
 	lanes.Go(func() { x.harmExecutors(ctx, x.random(2)) })
 	lanes.Go(func() { x.harmNATS(ctx, x.random(3)) })
-	lanes.Go(func() { x.editJobs(ctx, x.random(4)) })
+	lanes.Go(func() { x.edits = often(ctx, x.random(4), 500*time.Millisecond, 2*time.Second, x.edit) })
+	lanes.Go(func() { often(ctx, x.random(5), 200*time.Millisecond, time.Second, x.wish) })
+	lanes.Go(func() { often(ctx, x.random(6), 100*time.Millisecond, time.Second, x.twin) })
 	lanes.Wait()
 }
 
@@ -85,17 +88,21 @@ func (x *chaos) harmNATS(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// editJobs is what people do meanwhile. An edit that is refused, or whose fate is not
-// known, is their affair: the job keeps its schedule either way.
-func (x *chaos) editJobs(ctx context.Context, r *rand.Rand) {
-	for pause(ctx, between(r, 500*time.Millisecond, 2*time.Second)) {
-		if x.edit(ctx, r) == nil {
-			x.mu.Lock()
-			x.edits++
-			x.mu.Unlock()
+// often is what happens meanwhile, at intervals between two. It returns how often that
+// went well: what is refused, or of which the fate is not known, is its own affair.
+func often(ctx context.Context, r *rand.Rand, least, most time.Duration, do func(context.Context, *rand.Rand) error) (well int) {
+	for pause(ctx, between(r, least, most)) {
+		patience, cancel := context.WithTimeout(ctx, askFor)
+		if do(patience, r) == nil {
+			well++
 		}
+		cancel()
 	}
+	return well
 }
+
+// askFor is how long people wait for an answer: less than servers are frozen.
+const askFor = 3 * time.Second
 
 // kill kills a process and starts it again after the time that it is away.
 func (x *chaos) kill(ctx context.Context, p *process, away time.Duration) {

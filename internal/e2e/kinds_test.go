@@ -20,7 +20,9 @@ type kind struct {
 	ends []client.Status
 	// attempts and pieces are the least that a run which has succeeded has.
 	attempts, pieces int
-	parent           bool // it has a child
+	once             bool // none of its runs may happen twice
+	// after returns the jobs whose runs follow its runs, and theirs.
+	after func(job.Name) []job.Job
 }
 
 const write = `echo "$CARILLON_RUN_ID $CARILLON_DELIVERY" >> "$JOURNAL"`
@@ -31,16 +33,18 @@ var plain = map[int]kind{
 	0: {name: "plain"},
 	1: {name: "printing", make: func(j *job.Job) { j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"` }},
 	2: {name: "slow", make: func(j *job.Job) { j.Task.Shell += `; sleep 1.5` }},
-	3: {name: "at_most_once", ends: []client.Status{job.StatusSucceeded, job.StatusLost}, make: func(j *job.Job) {
-		j.Delivery = job.AtMostOnce
-		j.Task.Shell += `; sleep 0.3`
-	}},
+	3: {name: "at_most_once", once: true, ends: []client.Status{job.StatusSucceeded, job.StatusLost}, make: atMostOnce},
 	edited: {name: "edited"},
 	young:  {name: "young"},
 }
 
 // replaced is how a run may end that must give way, or wait.
 var replaced = []client.Status{job.StatusSucceeded, job.StatusSkipped, job.StatusCancelled}
+
+func atMostOnce(j *job.Job) {
+	j.Delivery = job.AtMostOnce
+	j.Task.Shell += `; sleep 0.3`
+}
 
 var mixed = []kind{
 	{name: "queue", ends: replaced, make: func(j *job.Job) {
@@ -67,9 +71,27 @@ var mixed = []kind{
 		j.Timeout = job.Duration(time.Second)
 		j.Task.Shell += `; sleep 30`
 	}},
-	{name: "parent", parent: true, make: func(j *job.Job) { j.Children = []job.Child{{Job: childOf(j.Job), On: job.OnEnd}} }},
-	{name: "broadcast", make: func(j *job.Job) { j.Route = job.RouteBroadcast }, pieces: 1},
-	{name: "map", make: func(j *job.Job) { j.Map = &job.Map{Pieces: 3, AtOnce: 2} }, pieces: 3},
+	{name: "parent", make: func(j *job.Job) { j.Children = childrenOf(j.Job, job.OnEnd, "child") }, after: func(parent job.Name) []job.Job {
+		return []job.Job{follower(parent, "child")}
+	}},
+	{name: "joined", make: func(j *job.Job) { j.Children = childrenOf(j.Job, job.OnSuccess, "left", "right") }, after: branches},
+	{name: "start_within", ends: []client.Status{job.StatusSucceeded, job.StatusMissed}, make: func(j *job.Job) {
+		j.StartWithin = job.Duration(2 * time.Second)
+		j.Task.Shell += `; sleep 0.2`
+	}},
+	// Long enough that an executor can die in the middle of a piece.
+	{name: "broadcast", pieces: 1, make: func(j *job.Job) {
+		j.Route = job.RouteBroadcast
+		j.Task.Shell += `; sleep 0.3`
+	}},
+	{name: "map", pieces: 3, make: func(j *job.Job) {
+		j.Map = &job.Map{Pieces: 3, AtOnce: 2}
+		j.Task.Shell += `; sleep 0.3`
+	}},
+	{name: "routed_once", once: true, ends: []client.Status{job.StatusSucceeded, job.StatusLost}, make: func(j *job.Job) {
+		j.Route = job.RouteRandom
+		atMostOnce(j)
+	}},
 	{name: "consistent_hash", make: func(j *job.Job) { j.Route = job.RouteConsistentHash }},
 	{name: "failover", make: func(j *job.Job) { j.Route = job.RouteFailover }},
 	{name: "round_robin", make: func(j *job.Job) { j.Route = job.RouteRoundRobin }},
@@ -90,10 +112,25 @@ func kindOf(i int) kind {
 // mayEnd reports whether a run of the kind may have a status in the end.
 func (k *kind) mayEnd(s client.Status) bool { return slices.Contains(k.ends, s) }
 
-// childOf returns the job that runs after a parent.
-func childOf(parent job.Name) job.Name { return parent + "-child" }
+// follower returns the document of a job that runs after others of a family.
+func follower(family job.Name, as string) job.Job {
+	return job.Job{Job: family + "-" + job.Name(as), Task: job.Task{Shell: write}}
+}
 
-// child returns the document of the job that runs after a parent.
-func child(parent job.Name) job.Job {
-	return job.Job{Job: childOf(parent), Task: job.Task{Shell: write}}
+func childrenOf(family job.Name, on job.When, as ...string) (children []job.Child) {
+	for _, a := range as {
+		children = append(children, job.Child{Job: family + "-" + job.Name(a), On: on})
+	}
+	return children
+}
+
+// branches returns two jobs that run after a parent, one that runs when both have ended,
+// and one that runs after either.
+func branches(parent job.Name) []job.Job {
+	left, right := follower(parent, "left"), follower(parent, "right")
+	left.Children = childrenOf(parent, job.OnSuccess, "all", "any")
+	right.Children = left.Children
+	all := follower(parent, "all")
+	all.Join = []job.Name{left.Job, right.Job}
+	return []job.Job{left, right, all, follower(parent, "any")}
 }

@@ -42,13 +42,24 @@ const (
 
 func (l *load) name(i int) job.Name { return job.Name(fmt.Sprintf("%s/job-%03d", l.group, i)) }
 
-// number is the inverse of name.
+// number is the inverse of name; -1 for jobs that run after others.
 func (l *load) number(name job.Name) int {
 	var i int
-	if _, err := fmt.Sscanf(name.Short(), "job-%d", &i); err != nil {
+	if _, err := fmt.Sscanf(name.Short(), "job-%d", &i); err != nil || l.name(i) != name {
 		return -1
 	}
 	return i
+}
+
+// kind returns the kind of a job by its name. Those that run after others are plain.
+func (l *load) kind(name job.Name) kind { return kindOf(max(l.number(name), 0)) }
+
+// family returns all jobs of number i: first those that run after it.
+func (l *load) family(i int) (all []job.Job) {
+	if k := kindOf(i); k.after != nil {
+		all = k.after(l.name(i))
+	}
+	return append(all, l.document(i))
 }
 
 // document returns job number i.
@@ -81,18 +92,18 @@ func (l *load) save(t *testing.T, api *client.API) {
 	}
 }
 
-// add saves job number i. It may be called again when it is not known what became of it.
+// add saves job number i, with those that run after it. It may be called again when it
+// is not known what became of it.
 func (l *load) add(ctx context.Context, api *client.API, i int) error {
-	if k := kindOf(i); k.parent { // before the parent, so that no run of that goes without
-		if _, err := l.put(ctx, api, child(l.name(i))); err != nil {
+	for _, j := range l.family(i) { // its own last, so that none of its runs goes without
+		saved, err := l.put(ctx, api, j)
+		if err != nil {
 			return err
 		}
+		if j.Job == l.name(i) {
+			l.since[i] = saved.Definition.EffectiveFrom
+		}
 	}
-	saved, err := l.put(ctx, api, l.document(i))
-	if err != nil {
-		return err
-	}
-	l.since[i] = saved.Definition.EffectiveFrom
 	return nil
 }
 

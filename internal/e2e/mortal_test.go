@@ -1,0 +1,41 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// mortals is how many executors kill themselves; package mortal says when.
+const mortals = 2
+
+// startMortals starts them, beside the others of the group. From an instant on they do
+// not die any more.
+func (c *cluster) startMortals(group string, until time.Time) {
+	c.t.Helper()
+	for i := range mortals {
+		name := fmt.Sprintf("mortal-%d", i)
+		c.startExecutor(name, program(c.t, "mortal"), group, name, c.url, until.Format(time.RFC3339))
+	}
+}
+
+// allDeaths is how long there have to be faults until each death is certain.
+const allDeaths = time.Minute
+
+// deaths tells how often executors have killed themselves, and wants each of the ways
+// after faults for such a time.
+func (c *cluster) deaths(faults time.Duration) {
+	c.t.Helper()
+	for _, where := range []string{"before the acknowledgement", "before the start", "in a piece"} {
+		n := 0
+		for _, p := range c.executors {
+			n += strings.Count(p.said(), "dies: "+where+"\n")
+		}
+		c.t.Logf("executors died %s: %d times", where, n)
+		if n == 0 && faults >= allDeaths {
+			c.t.Errorf("no executor died %s", where)
+		}
+	}
+}
