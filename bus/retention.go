@@ -72,6 +72,46 @@ func (c *Conn) GetRetention(ctx context.Context, otherwise job.Retention) (*Rete
 	return decodeRetention(stored.Value(), stored.Revision())
 }
 
+// Retentions is how long history has been kept, one after the other; the last one holds.
+type Retentions []RetentionEntry
+
+// Since returns from which fire time on all of a job's history is there at an instant:
+// what is older may be gone, by the rule that holds or by one that kept it for less.
+func (r Retentions) Since(name job.Name, now time.Time) time.Time {
+	var since time.Time
+	for i := range r {
+		until := now
+		if i+1 < len(r) {
+			until = r[i+1].ChangedAt
+		}
+		if from := until.Add(-time.Duration(r[i].Of(name).Runs)); from.After(since) {
+			since = from
+		}
+	}
+	return since
+}
+
+// Retentions returns otherwise, which held before anybody had said anything, and what
+// PutRetention has said since, as far back as that is kept. The error is
+// job.ErrUnavailable.
+func (c *Conn) Retentions(ctx context.Context, otherwise job.Retention) (Retentions, error) {
+	kv, err := c.kv(ctx, BucketCluster)
+	if err != nil {
+		return nil, err
+	}
+	all := Retentions{{Retention: otherwise}}
+	entries, err := kv.History(ctx, keyRetention)
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, fmt.Errorf("read retentions: %w", Unavailable(err))
+	}
+	for _, stored := range entries {
+		if e, err := decodeRetention(stored.Value(), stored.Revision()); err == nil { // else nothing was deleted by it
+			all = append(all, *e)
+		}
+	}
+	return all, nil
+}
+
 // FollowRetention calls f with what was said last, and with each change, until ctx is
 // done; or with why it cannot be read. The error is job.ErrUnavailable when it cannot
 // begin.

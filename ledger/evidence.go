@@ -21,7 +21,7 @@ type Evidence struct {
 	// Versions are those that are kept, oldest first.
 	Versions []*bus.JobEntry
 	Store    logstore.Store
-	// Since is where the history begins; zero: it is empty. Ingested says that it has all
+	// Since is where the job's history begins; zero: there is none. Ingested says that it has all
 	// records that were stored when Cursor was read.
 	Since    time.Time
 	Ingested bool

@@ -16,12 +16,13 @@ import (
 type Ledger struct {
 	conn  *bus.Conn
 	store logstore.Store
+	keep  job.Retention
 }
 
 // New returns the ledger of the cluster of conn, which must be open, with the history
-// in store.
-func New(conn *bus.Conn, store logstore.Store) *Ledger {
-	return &Ledger{conn: conn, store: store}
+// in store. keep is how long that is kept unless somebody has said otherwise.
+func New(conn *bus.Conn, store logstore.Store, keep job.Retention) *Ledger {
+	return &Ledger{conn: conn, store: store, keep: keep}
 }
 
 // Bounds of a request.
@@ -70,7 +71,7 @@ type JobPage struct {
 	Counts Tally `json:"counts"`
 	// DecidedUntil is the position of the job's shard: up to there fires are judged.
 	DecidedUntil time.Time `json:"decided_until"`
-	// HistorySince is where the history begins; zero when it is empty.
+	// HistorySince is where the job's history begins; zero when there is none of any job.
 	HistorySince time.Time `json:"history_since,omitzero"`
 	// VersionsSince is from when on the versions are kept: earlier fires are not known.
 	VersionsSince time.Time `json:"versions_since"`
@@ -105,7 +106,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*JobPage
 		return nil, err
 	}
 	page := &JobPage{
-		Items: []Entry{}, DecidedUntil: v.Cursor.DoneFor(name), HistorySince: p.since, VersionsSince: v.Versions[0].EffectiveFrom,
+		Items: []Entry{}, DecidedUntil: v.Cursor.DoneFor(name), HistorySince: v.Since, VersionsSince: v.Versions[0].EffectiveFrom,
 	}
 	_, err = v.Judge(ctx, from, r.To, func(e *Entry) bool {
 		if len(page.Items) == r.Limit || page.Counts.Fires%looked == looked-1 && time.Now().After(ends) {
@@ -131,6 +132,6 @@ func (l *Ledger) evidence(ctx context.Context, p *position, name job.Name) (Evid
 	versions, err := l.conn.JobVersions(ctx, name)
 	return Evidence{
 		Job: name, Versions: versions, Cursor: p.cursors[name.Shard(l.conn.Cluster().Shards)],
-		Store: l.store, Since: p.since, Ingested: p.ingested,
+		Store: l.store, Since: p.since(name), Ingested: p.ingested,
 	}, err
 }

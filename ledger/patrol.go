@@ -38,13 +38,13 @@ type Patrol struct {
 }
 
 // NewPatrol returns a patrol. conn must be open; store must have the history of the
-// whole cluster. Discrepancies go to log and are counted in reg.
-func NewPatrol(conn *bus.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Patrol, error) {
+// whole cluster, and keep is as of [New]. Discrepancies go to log and are counted in reg.
+func NewPatrol(conn *bus.Conn, store logstore.Store, keep job.Retention, log *slog.Logger, reg prometheus.Registerer) (*Patrol, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
 	}
-	return &Patrol{conn: conn, store: store, ledger: New(conn, store), log: log, metrics: m}, nil
+	return &Patrol{conn: conn, store: store, ledger: New(conn, store, keep), log: log, metrics: m}, nil
 }
 
 // Round judges what has come to be decided since the last round. While the history
@@ -99,7 +99,7 @@ func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from,
 		window := from
 		for _, versions := range some {
 			v := Evidence{
-				Job: versions[0].Job.Job, Versions: versions, Cursor: at.cursors[shard], Store: p.store, Since: at.since, Ingested: at.ingested,
+				Job: versions[0].Job.Job, Versions: versions, Cursor: at.cursors[shard], Store: p.store, Since: at.since(versions[0].Job.Job), Ingested: at.ingested,
 			}
 			together = append(together, v)
 			// What is spread was due later than it fired.

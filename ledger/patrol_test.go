@@ -46,7 +46,7 @@ func onPatrol(t *testing.T, f func(b *beat)) {
 		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		b.check(err)
 		t.Cleanup(func() { b.check(b.store.Close()) })
-		b.patrol, err = ledger.NewPatrol(b.conn, b.store, slog.New(slog.NewTextHandler(&b.logged, nil)), prometheus.NewRegistry())
+		b.patrol, err = ledger.NewPatrol(b.conn, b.store, logstore.DefaultRetention(), slog.New(slog.NewTextHandler(&b.logged, nil)), prometheus.NewRegistry())
 		b.check(err)
 		f(b)
 	})

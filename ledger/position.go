@@ -12,9 +12,26 @@ import (
 
 // position is how far things can be judged: it was read before anything else.
 type position struct {
+	at       time.Time // when
 	cursors  map[int]*bus.Cursor
-	since    time.Time // where the history begins; zero: it is empty
-	ingested bool      // the history has all that was recorded before the cursors were read
+	oldest   time.Time // of the history's runs; zero: it is empty
+	kept     bus.Retentions
+	ingested bool // the history has all that was recorded before the cursors were read
+}
+
+// trimAhead is how much may be deleted, by a clock that is ahead or while a ledger is
+// read, beyond what was to be deleted at its position.
+const trimAhead = time.Minute
+
+// since returns where the history of a job begins; zero: all is empty. That there are
+// older runs, of this job or of others, does not mean that there are all: a run that came
+// late, as one of a backfill or several fires that were missed together, is kept from
+// when it came.
+func (p *position) since(name job.Name) time.Time {
+	if p.oldest.IsZero() {
+		return p.oldest
+	}
+	return latest(p.oldest, p.kept.Since(name, p.at).Add(trimAhead))
 }
 
 // How long to wait for ingest to write what was recorded before, and how long between
@@ -26,7 +43,7 @@ const (
 
 // look returns the position of one shard, or of all of them when shard is negative.
 func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
-	p := &position{cursors: map[int]*bus.Cursor{}}
+	p := &position{at: time.Now(), cursors: map[int]*bus.Cursor{}}
 	for n := range l.conn.Cluster().Shards {
 		if shard >= 0 && n != shard {
 			continue
@@ -45,8 +62,9 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the history's beginning: %w", job.ErrUnavailable, err)
 	}
-	p.since = stats.OldestRun
-	return p, nil
+	p.oldest = stats.OldestRun
+	p.kept, err = l.conn.Retentions(ctx, l.keep)
+	return p, err
 }
 
 // cursor returns the position of a shard. One that nobody has owned yet is where the

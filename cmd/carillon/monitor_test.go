@@ -21,6 +21,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/executor"
+	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore/ingest"
 	"carillon/scheduler"
@@ -63,7 +64,7 @@ func metricNames(t *testing.T) names {
 	_, schedulerErr := scheduler.New(conn, scheduler.Config{Registerer: all})
 	_, ingestErr := ingest.New(conn, nil, ingest.Config{Metrics: all})
 	_, alertErr := alert.New(conn, alert.Config{Metrics: all})
-	_, ledgerErr := ledger.NewPatrol(conn, nil, nil, all)
+	_, ledgerErr := ledger.NewPatrol(conn, nil, job.Retention{}, nil, all)
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
 	_, executorErr := executor.New(conn, executor.Config{Group: "g", Registerer: all})
 	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, apiErr, executorErr); err != nil {

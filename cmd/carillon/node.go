@@ -174,7 +174,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		if err != nil {
 			return nil, err
 		}
-		patrol, err := ledger.NewPatrol(conn, n.store, log.With("component", "ledger"), reg)
+		patrol, err := ledger.NewPatrol(conn, n.store, c.retention(), log.With("component", "ledger"), reg)
 		if err != nil {
 			return nil, err
 		}
