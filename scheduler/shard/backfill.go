@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unique"
 
 	"carillon/bus"
 	"carillon/job"
@@ -275,13 +276,18 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 	return n, full
 }
 
-// fillRun begins the next run of a backfill, by the job's newest version.
+// fillRun begins the next run of a backfill, by the job's newest version but for its
+// priority: in its group, too, what is due now comes first.
 func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
 	e := &m.jobs[id]
 	at := f.Fires[f.Begun]
 	f.Begun++
 	r := run{id: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, attempt: 1, cause: job.CauseBackfill, fireTime: at}
-	a := &alive{run: r, id: id, body: e.bodies[len(e.bodies)-1], since: b.now.UnixMilli()}
+	low, err := e.bodies[len(e.bodies)-1].Value().lowest()
+	if err != nil {
+		m.bug("%v", err)
+	}
+	a := &alive{run: r, id: id, body: unique.Make(low), since: b.now.UnixMilli()}
 	admitted := m.launch(b, a)
 	m.add(a)
 	r.total = admitted.total

@@ -33,6 +33,19 @@ func (b body) subject(shard int, group string, governed bool) string {
 	return bus.SubjectTrigger(shard, group)
 }
 
+// lowest returns the body with the lowest priority.
+func (b body) lowest() (body, error) {
+	if b.priority == job.PriorityLow {
+		return b, nil
+	}
+	var t bus.TriggerBody
+	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
+		return b, fmt.Errorf("decode trigger body: %w", err)
+	}
+	t.Priority = job.PriorityLow
+	return encodeBody(&t)
+}
+
 // with returns the body with what a request has in the place of the job's.
 func (b body) with(r *bus.TriggerRequest) (body, error) {
 	if len(r.Params) == 0 && len(r.Labels) == 0 {
