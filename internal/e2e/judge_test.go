@@ -58,10 +58,30 @@ func (a *audit) checkLedger(t *testing.T, c *cluster, from time.Time) {
 		sum.Merge(d.Tally)
 		fires[d.Job] = sum
 	}
+	missed, skipped := a.without()
 	for name, owed := range a.owed {
-		if got := fires[name].Fires; got != len(owed) {
-			t.Errorf("the ledger has %d fires of %s, which owes %d", got, name, len(owed))
+		got := fires[name]
+		if got.Fires != len(owed) {
+			t.Errorf("the ledger has %d fires of %s, which owes %d", got.Fires, name, len(owed))
+		}
+		if got.Missed != missed[name] || got.Skipped != skipped[name] {
+			t.Errorf("the ledger has %d missed and %d skipped fires of %s, of which the history has %d and %d", got.Missed, got.Skipped, name, missed[name], skipped[name])
 		}
 	}
 	t.Logf("carillon audit: %+v", page.Total)
+}
+
+// without returns how many fires of each job had no run, by the history.
+func (a *audit) without() (missed, skipped map[job.Name]int) {
+	missed, skipped = map[job.Name]int{}, map[job.Name]int{}
+	for i := range a.runs {
+		switch r := &a.runs[i]; {
+		case !fired(r):
+		case r.Status == job.StatusMissed:
+			missed[r.Job]++
+		case r.Status == job.StatusSkipped:
+			skipped[r.Job]++
+		}
+	}
+	return missed, skipped
 }
