@@ -60,7 +60,9 @@ func judgeTrimmed(t *testing.T, w *world) {
 	w.wrote(first, job.StatusSucceeded, func(u *logstore.Update) {
 		u.RunID, u.Job = job.FireRunID(audits, at(first).UnixMilli(), job.CauseSchedule), audits
 	})
-	days := func(n int) job.Keep { return job.Keep{Runs: job.Duration(time.Duration(n*day) * time.Minute), Logs: job.Duration(time.Hour)} }
+	days := func(n int) job.Keep {
+		return job.Keep{Runs: job.Duration(time.Duration(n*day) * time.Minute), Logs: job.Duration(time.Hour)}
+	}
 	kept := bus.Retentions{
 		{Retention: job.Retention{Default: days(30)}},
 		{Retention: job.Retention{Default: days(5), Jobs: map[job.Name]job.Keep{audits: days(30)}}, ChangedAt: at(-2 * day)},

@@ -30,10 +30,10 @@ const write = `echo "$CARILLON_RUN_ID $CARILLON_DELIVERY" >> "$JOURNAL"`
 // plain are half of the jobs, by the last digit of their numbers; the others have the
 // policies of mixed, in turn.
 var plain = map[int]kind{
-	0: {name: "plain"},
-	1: {name: "printing", make: func(j *job.Job) { j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"` }},
-	2: {name: "slow", make: func(j *job.Job) { j.Task.Shell += `; sleep 1.5` }},
-	3: {name: "at_most_once", once: true, ends: []client.Status{job.StatusSucceeded, job.StatusLost}, make: atMostOnce},
+	0:      {name: "plain"},
+	1:      {name: "printing", make: func(j *job.Job) { j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"` }},
+	2:      {name: "slow", make: func(j *job.Job) { j.Task.Shell += `; sleep 1.5` }},
+	3:      {name: "at_most_once", once: true, ends: []client.Status{job.StatusSucceeded, job.StatusLost}, make: atMostOnce},
 	edited: {name: "edited"},
 	young:  {name: "young"},
 }

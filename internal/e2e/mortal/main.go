@@ -108,8 +108,14 @@ func (m mortal) Handle(ctx context.Context, r *executor.Run) (any, error) {
 	index, total := r.Broadcast()
 	name := fmt.Sprintf("%s %d %d", r.ID(), r.Attempt(), index)
 	if m.fatal(shareTaken, "taken "+name, r.Delivered()) {
-		time.Sleep(aMoment)
-		m.die("before the start")
+		answered := time.NewTimer(aMoment)
+		defer answered.Stop()
+		select {
+		case <-answered.C:
+			m.die("before the start")
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	if total > 1 && m.fatal(shareInPiece, "piece "+name, r.Delivered()) {
 		time.AfterFunc(amid, func() { m.die("in a piece") })

@@ -18,7 +18,7 @@ const dialFor = 2 * time.Second
 
 // Dial is nats.CustomDialer's.
 func (d dialer) Dial(network, address string) (net.Conn, error) {
-	conn, err := net.DialTimeout(network, address, dialFor)
+	conn, err := net.DialTimeout(network, address, dialFor) //nolint:noctx // the interface has none
 	return wire{conn, d.mortal}, err
 }
 
