@@ -84,8 +84,8 @@ func (a Assets) streams() []jetstream.StreamConfig {
 		},
 		{
 			Name:        StreamEvt,
-			Description: "what executors say about runs",
-			Subjects:    []string{"evt.*.*"},
+			Description: "what executors say about runs, and how people mark them",
+			Subjects:    []string{"evt.*.*", SubjectMarks("*")},
 			Storage:     jetstream.FileStorage,
 			Discard:     jetstream.DiscardNew,
 			MaxAge:      72 * time.Hour,

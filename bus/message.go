@@ -23,6 +23,7 @@ const (
 	MessageDeferred = "deferred.v1"
 	MessageRecord   = "record.v1"
 	MessageAudit    = "audit.v1"
+	MessageMark     = "mark.v1"
 )
 
 // NewMessage returns a message of the given kind.

@@ -143,6 +143,13 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		})
 	}
 
+	mark := &bus.Mark{
+		RunID: run, Job: "billing/nightly", Version: 3, Attempt: 2, Cause: job.CauseSchedule, Status: job.StatusFailed,
+		As: job.MarkSucceeded, Note: "sent by hand", By: "ada", At: noon,
+	}
+	golden(t, "mark.json", body(t, bus.SubjectMark(job.Name("billing/nightly").Shard(64), "billing"), bus.MessageMark)(mark.Msg(64)), mark,
+		func(data []byte) (*bus.Mark, error) { return bus.DecodeMark(nil, data) })
+
 	cursor := &bus.Cursor{
 		Shard: 17, Epoch: 5, Node: "node-1", Commit: "5.9", Done: noon, EventSeq: 99, Released: []uint64{3, 8},
 		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"}, JobsSeq: new(uint64(321)),

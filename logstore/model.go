@@ -68,6 +68,7 @@ const (
 	KindFinished Kind = "finished" // it has ended
 	KindHeld     Kind = "held"     // no instance takes it for now
 	KindLate     Kind = "late"     // changes only: another final status, after the first
+	KindMarked   Kind = "marked"   // somebody said what is to be thought of its end
 )
 
 // Change is one point on the timeline of a run, or of a piece of it.
@@ -82,7 +83,9 @@ type Change struct {
 	Instance string     `json:"instance,omitempty"`
 	Delivery int        `json:"delivery,omitempty"`
 	Progress float64    `json:"percent,omitempty"`
-	Detail   string     `json:"detail,omitempty"` // reason, message, progress text, or why this instance and no other
+	Detail   string     `json:"detail,omitempty"` // reason, message, progress text, note, or why this instance and no other
+	Mark     job.Mark   `json:"mark,omitempty"`   // of a marked change, with who made it
+	By       string     `json:"by,omitempty"`
 }
 
 // Line is one line of the log of an attempt, or of a piece of it, without its end.

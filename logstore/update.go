@@ -13,7 +13,7 @@ import (
 // Update is what one line of a record, or one event, says about one run. Its fire
 // time is that of RunID. Fields that its kind does not speak of are ignored.
 type Update struct {
-	Kind    Kind // recorded, held, started, progress or finished
+	Kind    Kind // recorded, held, started, progress, finished or marked
 	RunID   job.RunID
 	Job     job.Name
 	Version int
@@ -24,18 +24,23 @@ type Update struct {
 	Cause job.Cause
 	// At is when the record or the event was made.
 	At time.Time
-	// Status is any but running when recorded; final, and not skipped, when finished;
-	// else empty.
+	// Status is any but running when recorded; final, and not skipped, when finished; what
+	// the run has ended as when marked; else empty.
 	Status job.Status
 	// CommittedAt is known to every event; of a record it is At.
 	CommittedAt time.Time
 
 	// Of recorded; of held and started, for the timeline only, why no instance takes the
-	// run, or why this one got it.
+	// run, or why this one got it; of marked the note.
 	Reason string
 
+	// Of recorded and marked:
+	By string
+
+	// Of marked, which adds to the timeline and changes nothing else.
+	Mark job.Mark
+
 	// Of recorded:
-	By     string
 	Parent job.RunID
 	Until  time.Time
 	Count  int // 0 counts as 1
@@ -101,6 +106,14 @@ func (u *Update) Validate() error {
 func (u *Update) checkStatus() error {
 	switch u.Kind {
 	case KindHeld, KindStarted, KindProgress:
+	case KindMarked:
+		if u.Piece != Whole {
+			return invalid("broadcast_index", "must be absent: a run is marked as a whole")
+		}
+		if !u.Status.Marks() {
+			return invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
+		}
+		return job.CheckMark(u.Mark, u.Reason)
 	case KindRecorded:
 		if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
 			return invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
@@ -112,7 +125,7 @@ func (u *Update) checkStatus() error {
 	case KindLate:
 		fallthrough
 	default:
-		return invalid("kind", "%q must be recorded, held, started, progress or finished", u.Kind)
+		return invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
 	}
 	return nil
 }

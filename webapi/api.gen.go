@@ -827,6 +827,14 @@ type LogRange = logstore.Range
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
 
+// MarkRequest defines model for MarkRequest.
+type MarkRequest struct {
+	As job.Mark `json:"as"`
+
+	// Note What was done, or why
+	Note string `json:"note"`
+}
+
 // Me defines model for Me.
 type Me struct {
 	Access []Access `json:"access"`
@@ -1104,6 +1112,7 @@ type RunDetail struct {
 
 	// Labels The same of the job's labels
 	Labels job.Labels `json:"labels,omitempty"`
+	Mark   *RunMark   `json:"mark,omitempty"`
 
 	// Params What it was given in the place of the job's parameters, if anything
 	Params json.RawMessage `json:"params,omitempty"`
@@ -1120,6 +1129,15 @@ type RunDetail struct {
 type RunFacets struct {
 	// Items By dimension
 	Items logstore.Facets `json:"items"`
+}
+
+// RunMark What somebody says of a run that has ended without success.
+type RunMark struct {
+	// As none: the mark before it was taken back
+	As   job.Mark  `json:"as"`
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+	Note string    `json:"note"`
 }
 
 // RunPage defines model for RunPage.
@@ -1990,6 +2008,12 @@ type GetLogsParams struct {
 	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// MarkRunParams defines parameters for MarkRun.
+type MarkRunParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // ListPiecesParams defines parameters for ListPieces.
 type ListPiecesParams struct {
 	// Attempt Which attempt's. Defaults to the newest of each piece
@@ -2125,6 +2149,9 @@ type PreviewRetentionJSONRequestBody = Retention
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// MarkRunJSONRequestBody defines body for MarkRun for application/json ContentType.
+type MarkRunJSONRequestBody = MarkRequest
 
 // RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
 type RetryRunJSONRequestBody = RetryRequest
@@ -2380,6 +2407,9 @@ type ServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
+	// MarkRun Say what is to be thought of a run that has ended without success
+	// (POST /api/v1/runs/{run_id}/mark)
+	MarkRun(c *fiber.Ctx, runID RunID, params MarkRunParams) error
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(c *fiber.Ctx, runID RunID, params ListPiecesParams) error
@@ -6528,6 +6558,57 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// MarkRun operation middleware
+func (siw *ServerInterfaceWrapper) MarkRun(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "run_id" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run_id", c.Params("run_id"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params MarkRunParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.MarkRun(c, runID, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListPieces operation middleware
 func (siw *ServerInterfaceWrapper) ListPieces(c *fiber.Ctx) error {
 
@@ -7322,6 +7403,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/retry", wrapper.RetryRun)
+
+	router.Post(options.BaseURL+"/api/v1/runs/:run_id/mark", wrapper.MarkRun)
 
 	router.Get(options.BaseURL+"/api/v1/logs", wrapper.SearchLogs)
 
@@ -9916,6 +9999,37 @@ func (response GetLogsdefaultApplicationProblemPlusJSONResponse) VisitGetLogsRes
 	return ctx.JSON(&response.Body)
 }
 
+type MarkRunRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params MarkRunParams
+	Body   *MarkRunJSONRequestBody
+}
+
+type MarkRunResponseObject interface {
+	VisitMarkRunResponse(ctx *fiber.Ctx) error
+}
+
+type MarkRun200JSONResponse RunMark
+
+func (response MarkRun200JSONResponse) VisitMarkRunResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type MarkRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response MarkRundefaultApplicationProblemPlusJSONResponse) VisitMarkRunResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListPiecesRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params ListPiecesParams
@@ -10780,6 +10894,9 @@ type StrictServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
+	// MarkRun Say what is to be thought of a run that has ended without success
+	// (POST /api/v1/runs/{run_id}/mark)
+	MarkRun(ctx context.Context, request MarkRunRequestObject) (MarkRunResponseObject, error)
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(ctx context.Context, request ListPiecesRequestObject) (ListPiecesResponseObject, error)
@@ -13429,6 +13546,48 @@ func (sh *strictHandler) GetLogs(ctx *fiber.Ctx, runID RunID, params GetLogsPara
 		return err
 	} else if validResponse, ok := response.(GetLogsResponseObject); ok {
 		if err := validResponse.VisitGetLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// MarkRun operation middleware
+func (sh *strictHandler) MarkRun(ctx *fiber.Ctx, runID RunID, params MarkRunParams) error {
+	var request MarkRunRequestObject
+
+	request.RunID = runID
+	request.Params = params
+
+	var body MarkRunJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.MarkRun(ctx.UserContext(), request.(MarkRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MarkRun")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(MarkRunResponseObject); ok {
+		if err := validResponse.VisitMarkRunResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

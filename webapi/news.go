@@ -306,7 +306,7 @@ func (n *news) gather(ctx context.Context) error {
 	heard := make(chan *nats.Msg, newsQueue)
 	var subs subscriptions
 	defer func() { subs.stop() }()
-	for _, subject := range []string{bus.SubjectEvents("*"), bus.SubjectRecords} {
+	for _, subject := range []string{bus.SubjectEvents("*"), bus.SubjectMarks("*"), bus.SubjectRecords} {
 		sub, err := n.conn.NC.ChanSubscribe(subject, heard)
 		if err != nil {
 			return fmt.Errorf("%w: subscribe to %s: %w", job.ErrUnavailable, subject, err)
@@ -396,8 +396,14 @@ func (n *news) gather(ctx context.Context) error {
 	}
 }
 
-// hear takes in what an executor or an owner says of runs.
+// hear takes in what an executor, an owner or somebody who marks them says of runs.
 func (n *news) hear(m *nats.Msg) {
+	if bus.IsMark(m.Subject) {
+		if mark, err := bus.DecodeMark(m.Header, m.Data); err == nil {
+			n.note(topicRuns, mark.Job.Group(), string(mark.Job))
+		}
+		return
+	}
 	if _, group, ok := bus.ParseSubjectEvent(m.Subject); ok {
 		if n.crowded(topicRuns) {
 			n.noteMore(topicRuns, group)

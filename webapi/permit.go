@@ -117,6 +117,7 @@ var permits = map[string]permit{
 	"listPieces": {role: auth.Viewer, where: ofRun},
 	"cancelRun":  {role: auth.Operator, where: ofRun, change: "run {run_id}"},
 	"retryRun":   {role: auth.Operator, where: ofRun, change: "run {run_id}"},
+	"markRun":    {role: auth.Operator, where: ofRun, change: "run {run_id}"},
 	"getLogs":    {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 	"tailLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 

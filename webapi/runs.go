@@ -70,7 +70,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	}
 	detail := RunDetail{
 		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
-		Attempts: attempts, Changes: append([]Change{}, changes...),
+		Attempts: attempts, Changes: append([]Change{}, changes...), Mark: markOf(changes),
 	}
 	if newest.Cause == job.CauseRetry {
 		detail.RetryOf = newest.Parent

@@ -55,7 +55,7 @@ func newTerminal(t *testing.T) *terminal {
 func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newLogsCommand(), newCancelCommand(),
+	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
 		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
 		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
@@ -182,6 +182,9 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 		t.Errorf("the run does not say which it does again: %s", out)
 	}
 	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "retry", first.RunID, "--param", "code")
+
+	s.want("run "+first.RunID+" is marked as succeeded\n", "", "mark", first.RunID, "--as", "succeeded", "--note", "done by hand")
+	s.wantError(exitUsage, "carillon: as \"lost\" must be one of [handled succeeded none]\nSee \"carillon mark --help\".\n", "", "mark", first.RunID, "--as", "lost", "--note", "x")
 }
 
 func TestNothingIsHalfApplied(t *testing.T) {

@@ -188,6 +188,9 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 	t.row("run", string(run.RunID))
 	t.row("job", string(run.Job))
 	t.row("status", string(run.Status))
+	if m := run.Mark; m != nil {
+		t.row("marked", string(m.As)+by(m.By)+" at "+instant(m.At)+": "+cell(m.Note, 300))
+	}
 	if run.RetryOf != "" {
 		t.row("retry of", string(run.RetryOf))
 	}
@@ -225,7 +228,11 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 	t.line("")
 	t.row("AT", "ATTEMPT", "WHAT", "STATUS", "INSTANCE", "DETAIL")
 	for _, c := range run.Changes {
-		t.row(instant(c.At), strconv.Itoa(c.Attempt), string(c.Kind), orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, 300))
+		what := string(c.Kind)
+		if c.Mark != "" {
+			what += " " + string(c.Mark) + by(c.By)
+		}
+		t.row(instant(c.At), strconv.Itoa(c.Attempt), what, orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, 300))
 	}
 }
 

@@ -94,7 +94,8 @@ func TestTables(t *testing.T) {
 			{At: at("03:00:01.000"), Attempt: 2, Kind: "recorded", Status: job.StatusPending},
 			{At: at("03:00:01.500"), Attempt: 2, Kind: "started", Status: job.StatusRunning, Instance: "a1"},
 			{At: at("03:00:03.250"), Attempt: 2, Kind: "finished", Status: job.StatusFailed, Instance: "a1", Detail: "exit code 1"},
-		}}, kin{})
+			{At: at("04:00:00.000"), Attempt: 2, Kind: "marked", Status: job.StatusFailed, Mark: job.MarkSucceeded, By: "ann", Detail: "sent by hand"},
+		}, Mark: &client.RunMark{As: job.MarkSucceeded, Note: "sent by hand", By: "ann", At: at("04:00:00.000")}}, kin{})
 	})
 	golden(t, "run-in-pieces", func(tab *table) {
 		first := client.Run{

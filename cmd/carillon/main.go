@@ -44,6 +44,7 @@ func commands() []*cobra.Command {
 		newGetCommand(),
 		newRunCommand(),
 		newRetryCommand(),
+		newMarkCommand(),
 		newLogsCommand(),
 		newWaitCommand(),
 		newSearchCommand(),

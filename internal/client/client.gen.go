@@ -854,6 +854,14 @@ type LogRange = logstore.Range
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
 
+// MarkRequest defines model for MarkRequest.
+type MarkRequest struct {
+	As job.Mark `json:"as"`
+
+	// Note What was done, or why
+	Note string `json:"note"`
+}
+
 // Me defines model for Me.
 type Me struct {
 	Access []Access `json:"access"`
@@ -1131,6 +1139,7 @@ type RunDetail struct {
 
 	// Labels The same of the job's labels
 	Labels job.Labels `json:"labels,omitempty"`
+	Mark   *RunMark   `json:"mark,omitempty"`
 
 	// Params What it was given in the place of the job's parameters, if anything
 	Params json.RawMessage `json:"params,omitempty"`
@@ -1147,6 +1156,15 @@ type RunDetail struct {
 type RunFacets struct {
 	// Items By dimension
 	Items logstore.Facets `json:"items"`
+}
+
+// RunMark What somebody says of a run that has ended without success.
+type RunMark struct {
+	// As none: the mark before it was taken back
+	As   job.Mark  `json:"as"`
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+	Note string    `json:"note"`
 }
 
 // RunPage defines model for RunPage.
@@ -2029,6 +2047,12 @@ type GetLogsParams struct {
 	Limit *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// MarkRunParams defines parameters for MarkRun.
+type MarkRunParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // ListPiecesParams defines parameters for ListPieces.
 type ListPiecesParams struct {
 	// Attempt Which attempt's. Defaults to the newest of each piece
@@ -2164,6 +2188,9 @@ type PreviewRetentionJSONRequestBody = Retention
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// MarkRunJSONRequestBody defines body for MarkRun for application/json ContentType.
+type MarkRunJSONRequestBody = MarkRequest
 
 // RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
 type RetryRunJSONRequestBody = RetryRequest
@@ -3133,6 +3160,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 	GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MarkRunWithBody Say what is to be thought of a run that has ended without success
+	//
+	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+	// takes the mark before it back. The mark and its note stand beside the run's status,
+	// which does not change, and on its timeline; the latest counts. Nothing follows from
+	// it: children and retries go by the status. It is in the history within a second or
+	// so. A run that has not ended, that has succeeded or was skipped answers 409.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+	MarkRunWithBody(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MarkRun Say what is to be thought of a run that has ended without success
+	//
+	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+	// takes the mark before it back. The mark and its note stand beside the run's status,
+	// which does not change, and on its timeline; the latest counts. Nothing follows from
+	// it: children and retries go by the status. It is in the history within a second or
+	// so. A run that has not ended, that has succeeded or was skipped answers 409.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+	MarkRun(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPieces The pieces of a run that is done in several, by their index
 	//
@@ -5313,6 +5366,52 @@ func (c *Client) CancelRun(ctx context.Context, runID RunID, params *CancelRunPa
 // Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 func (c *Client) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetLogsRequest(c.Server, runID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MarkRunWithBody Say what is to be thought of a run that has ended without success
+//
+// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+// takes the mark before it back. The mark and its note stand beside the run's status,
+// which does not change, and on its timeline; the latest counts. Nothing follows from
+// it: children and retries go by the status. It is in the history within a second or
+// so. A run that has not ended, that has succeeded or was skipped answers 409.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+func (c *Client) MarkRunWithBody(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMarkRunRequestWithBody(c.Server, runID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MarkRun Say what is to be thought of a run that has ended without success
+//
+// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+// takes the mark before it back. The mark and its note stand beside the run's status,
+// which does not change, and on its timeline; the latest counts. Nothing follows from
+// it: children and retries go by the status. It is in the history within a second or
+// so. A run that has not ended, that has succeeded or was skipped answers 409.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+func (c *Client) MarkRun(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMarkRunRequest(c.Server, runID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11213,6 +11312,68 @@ func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http
 	return req, nil
 }
 
+// NewMarkRunRequest calls the generic MarkRun builder with application/json body
+func NewMarkRunRequest(server string, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMarkRunRequestWithBody(server, runID, params, "application/json", bodyReader)
+}
+
+// NewMarkRunRequestWithBody constructs an http.Request for the MarkRun method, with any body, and a specified content type
+func NewMarkRunRequestWithBody(server string, runID RunID, params *MarkRunParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/mark", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPiecesRequest constructs an http.Request for the ListPieces method
 func NewListPiecesRequest(server string, runID RunID, params *ListPiecesParams) (*http.Request, error) {
 	var err error
@@ -13167,6 +13328,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
 	GetLogsWithResponse(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*GetLogsResponse, error)
+
+	// MarkRunWithBodyWithResponse Say what is to be thought of a run that has ended without success
+	//
+	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+	// takes the mark before it back. The mark and its note stand beside the run's status,
+	// which does not change, and on its timeline; the latest counts. Nothing follows from
+	// it: children and retries go by the status. It is in the history within a second or
+	// so. A run that has not ended, that has succeeded or was skipped answers 409.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+	MarkRunWithBodyWithResponse(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MarkRunResponse, error)
+
+	// MarkRunWithResponse Say what is to be thought of a run that has ended without success
+	//
+	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+	// takes the mark before it back. The mark and its note stand beside the run's status,
+	// which does not change, and on its timeline; the latest counts. Nothing follows from
+	// it: children and retries go by the status. It is in the history within a second or
+	// so. A run that has not ended, that has succeeded or was skipped answers 409.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+	MarkRunWithResponse(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*MarkRunResponse, error)
 
 	// ListPiecesWithResponse The pieces of a run that is done in several, by their index
 	//
@@ -17414,6 +17601,54 @@ func (r GetLogsResponse) ContentType() string {
 	return ""
 }
 
+type MarkRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunMark
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r MarkRunResponse) GetJSON200() *RunMark {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MarkRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MarkRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MarkRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MarkRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MarkRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListPiecesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20081,6 +20316,44 @@ func (c *ClientWithResponses) GetLogsWithResponse(ctx context.Context, runID Run
 		return nil, err
 	}
 	return ParseGetLogsResponse(rsp)
+}
+
+// MarkRunWithBodyWithResponse Say what is to be thought of a run that has ended without success
+//
+// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+// takes the mark before it back. The mark and its note stand beside the run's status,
+// which does not change, and on its timeline; the latest counts. Nothing follows from
+// it: children and retries go by the status. It is in the history within a second or
+// so. A run that has not ended, that has succeeded or was skipped answers 409.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+func (c *ClientWithResponses) MarkRunWithBodyWithResponse(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MarkRunResponse, error) {
+	rsp, err := c.MarkRunWithBody(ctx, runID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMarkRunResponse(rsp)
+}
+
+// MarkRunWithResponse Say what is to be thought of a run that has ended without success
+//
+// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+// takes the mark before it back. The mark and its note stand beside the run's status,
+// which does not change, and on its timeline; the latest counts. Nothing follows from
+// it: children and retries go by the status. It is in the history within a second or
+// so. A run that has not ended, that has succeeded or was skipped answers 409.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
+func (c *ClientWithResponses) MarkRunWithResponse(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*MarkRunResponse, error) {
+	rsp, err := c.MarkRun(ctx, runID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMarkRunResponse(rsp)
 }
 
 // ListPiecesWithResponse The pieces of a run that is done in several, by their index
@@ -23353,6 +23626,39 @@ func ParseGetLogsResponse(rsp *http.Response) (*GetLogsResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/plain) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseMarkRunResponse parses an HTTP response from a MarkRunWithResponse call
+func ParseMarkRunResponse(rsp *http.Response) (*MarkRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MarkRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunMark
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
 
 	}
 

@@ -32,16 +32,20 @@ var causeCodes = map[job.Cause]int8{
 
 var kindCodes = map[logstore.Kind]int8{
 	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
-	logstore.KindHeld: 6,
+	logstore.KindHeld: 6, logstore.KindMarked: 7,
 }
+
+// An event for a mark has it in the column delivery, and who made it in instance.
+var markCodes = map[job.Mark]uint32{job.MarkHandled: 1, job.MarkSucceeded: 2, job.MarkNone: 3}
 
 var (
 	statusOf = inverse(statusCodes)
 	causeOf  = inverse(causeCodes)
+	markOf   = inverse(markCodes)
 )
 
-func inverse[K comparable](codes map[K]int8) map[int8]K {
-	words := make(map[int8]K, len(codes))
+func inverse[K, C comparable](codes map[K]C) map[C]K {
+	words := make(map[C]K, len(codes))
 	for word, code := range codes {
 		words[code] = word
 	}

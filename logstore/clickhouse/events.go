@@ -37,7 +37,7 @@ type events struct {
 // addIfKept adds the event of an update that does not follow from the row of its run.
 func (e *events) addIfKept(p place, u *logstore.Update) {
 	switch {
-	case u.Kind == logstore.KindHeld, u.Kind == logstore.KindStarted && u.Instance != "", u.Kind == logstore.KindProgress,
+	case u.Kind == logstore.KindMarked, u.Kind == logstore.KindHeld, u.Kind == logstore.KindStarted && u.Instance != "", u.Kind == logstore.KindProgress,
 		u.Kind == logstore.KindRecorded && u.Status == job.StatusQueued:
 		e.add(p, u, u.Kind)
 	}
@@ -61,6 +61,8 @@ func (e *events) add(p place, u *logstore.Update, kind logstore.Kind) {
 	case logstore.KindLate:
 		r.at = cmp.Or(reportedAt(u), r.at)
 		r.slot, r.detail = r.at<<5|int64(r.status), u.Message // two ends of one instant differ in their status
+	case logstore.KindMarked:
+		r.slot, r.instance, r.delivery, r.detail = r.at, u.By, markCodes[u.Mark], u.Reason
 	case logstore.KindFinished: // follows from the run
 	}
 	e.rows = append(e.rows, r)
@@ -104,6 +106,9 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]logstore.Change, err
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), logstore.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
+		if c.Kind == logstore.KindMarked {
+			c.Mark, c.By, c.Instance, c.Delivery = markOf[delivery], c.Instance, "", 0
+		}
 		all = append(all, c)
 	}
 	if err := rows.Err(); err != nil {

@@ -27,7 +27,7 @@ func (r *row) take(u *logstore.Update) (late bool) {
 		r.takeRecord(u, status)
 	case logstore.KindStarted, logstore.KindProgress, logstore.KindFinished:
 		r.takeEvent(u, ends)
-	case logstore.KindHeld, logstore.KindLate:
+	case logstore.KindHeld, logstore.KindLate, logstore.KindMarked:
 	}
 	r.status = cmp.Or(r.ruled, r.reported, max(r.status, status))
 	r.finishedAt = r.reportedAt
@@ -95,7 +95,7 @@ func statusAfter(u *logstore.Update) int8 {
 		return statusCodes[job.StatusPending]
 	case logstore.KindStarted, logstore.KindProgress:
 		return statusCodes[job.StatusRunning]
-	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate:
+	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate, logstore.KindMarked:
 	}
 	return statusCodes[u.Status]
 }

@@ -48,6 +48,10 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 	e := events{precedence: s.nextPrecedence()}
 	for i := range updates {
 		u := &updates[i]
+		if u.Kind == logstore.KindMarked { // of the timeline only
+			e.addIfKept(at[i], u)
+			continue
+		}
 		if places[at[i]].attempt(at[i], toUint32(u.Attempt)).now.take(u) {
 			e.add(at[i], u, logstore.KindLate)
 		} else {

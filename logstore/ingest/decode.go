@@ -61,7 +61,23 @@ func decodeRecord(b *batch, m *message) {
 	}
 }
 
+func decodeMark(b *batch, m *message) {
+	k, err := bus.DecodeMark(m.header, m.data)
+	if err != nil {
+		b.refused = append(b.refused, err)
+		return
+	}
+	b.update(logstore.Update{
+		Kind: logstore.KindMarked, RunID: k.RunID, Job: k.Job, Version: k.Version, Attempt: k.Attempt, Piece: logstore.Whole, Cause: k.Cause, At: k.At,
+		Status: k.Status, Mark: k.As, Reason: k.Note, By: k.By,
+	})
+}
+
 func decodeEvent(b *batch, m *message, shards int) {
+	if bus.IsMark(m.subject) {
+		decodeMark(b, m)
+		return
+	}
 	e, err := bus.DecodeEvent(m.subject, m.header, m.data, shards)
 	if err != nil {
 		b.refused = append(b.refused, err)

@@ -37,7 +37,7 @@ func (c *change) values(args []any) []any {
 // change returns the change that r makes, if it is one to be stored.
 func (r *row) change() (change, bool) {
 	switch {
-	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted && r.Instance != "", r.Kind == logstore.KindProgress:
+	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted && r.Instance != "", r.Kind == logstore.KindProgress, r.Kind == logstore.KindMarked:
 		return changeOf(r, r.Kind), true
 	case r.Kind == logstore.KindRecorded && r.Status == job.StatusQueued:
 		return changeOf(r, r.Kind), true
@@ -63,6 +63,8 @@ func changeOf(r *row, kind logstore.Kind) change {
 		// Two ends of one instant differ in their status.
 		c.at = cmp.Or(r.endedAt(), c.at)
 		c.slot, c.detail = c.at<<5|r.status, r.Message
+	case logstore.KindMarked:
+		c.slot, c.instance, c.delivery, c.detail = c.at, r.By, int(markCodes[r.Mark]), r.Reason
 	case logstore.KindFinished: // follows from the run
 	}
 	return c
@@ -97,6 +99,9 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 			return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 		}
 		c.Kind, c.At, c.Status = kindOf[kind], instant(at), statusOf[status]
+		if c.Kind == logstore.KindMarked {
+			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
+		}
 		all = append(all, c)
 	}
 	if err := rows.Err(); err != nil {

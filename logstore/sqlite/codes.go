@@ -27,13 +27,17 @@ var causeCodes = map[job.Cause]int64{
 
 var kindCodes = map[logstore.Kind]int64{
 	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
-	logstore.KindHeld: 6,
+	logstore.KindHeld: 6, logstore.KindMarked: 7,
 }
+
+// A change for a mark has it in the column delivery, and who made it in instance.
+var markCodes = map[job.Mark]int64{job.MarkHandled: 1, job.MarkSucceeded: 2, job.MarkNone: 3}
 
 var (
 	statusOf = inverse(statusCodes)
 	causeOf  = inverse(causeCodes)
 	kindOf   = inverse(kindCodes)
+	markOf   = inverse(markCodes)
 )
 
 func inverse[K comparable](codes map[K]int64) map[int64]K {

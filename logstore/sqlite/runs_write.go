@@ -134,7 +134,7 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusAfter(u), committedAt: committedAt(u)}
 		r := &rows[i]
 		b.again = b.again || u.Attempt > 1
-		if r.status < firstFinal || u.Kind == logstore.KindRecorded {
+		if r.status < firstFinal || u.Kind != logstore.KindFinished {
 			continue
 		}
 		if first, ok := ends[r.key()]; !ok {
@@ -151,6 +151,7 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 		}
 		end := ends[r.key()]
 		switch {
+		case r.Kind == logstore.KindMarked: // of the timeline only
 		case r.Plain() && end == nil:
 			b.recorded = append(b.recorded, r)
 		case r.Plain():
@@ -191,7 +192,7 @@ func statusAfter(u *logstore.Update) int64 {
 		return statusCodes[job.StatusPending]
 	case logstore.KindStarted, logstore.KindProgress:
 		return statusCodes[job.StatusRunning]
-	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate:
+	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate, logstore.KindMarked:
 	}
 	return statusCodes[u.Status]
 }
@@ -267,7 +268,7 @@ func (r *row) other(args []any) []any {
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", int64(0), "", "", r.ProgressText, "", "")
 	case logstore.KindFinished:
 		return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", r.Message, string(r.Result))
-	case logstore.KindHeld, logstore.KindStarted, logstore.KindLate:
+	case logstore.KindHeld, logstore.KindStarted, logstore.KindLate, logstore.KindMarked:
 	}
 	return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", "", "")
 }

@@ -3,7 +3,7 @@ import { always, every } from "@/lib/every";
 import { isLiving } from "@/lib/status";
 import { api, base, dataOf } from "./client";
 import { ProblemError, unreachable } from "./problem";
-import type { Cause, LogPage, RetryRequest, Status } from "./schema.gen";
+import type { Cause, LogPage, MarkRequest, RetryRequest, RunDetail, Status } from "./schema.gen";
 
 export interface RunFilter {
   job?: string[];
@@ -136,4 +136,19 @@ export type RetryOptions = Omit<RetryRequest, "key">;
 /** Does a run again that has ended. */
 export function retryRun(runId: string, body: RetryOptions) {
   return dataOf(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } }, body }));
+}
+
+const markLook = 500;
+const markLooks = 10;
+
+/** Marks a run that has ended without success. Returns the run once the history has the mark, which is soon. */
+export async function markRun(runId: string, body: MarkRequest): Promise<RunDetail> {
+  const params = { path: { run_id: runId } };
+  const made = await dataOf(api.POST("/api/v1/runs/{run_id}/mark", { params, body }));
+  for (let looks = 1; ; looks++) {
+    const detail = await dataOf(api.GET("/api/v1/runs/{run_id}", { params }));
+    const known = detail.changes.some((c) => c.kind === "marked" && Date.parse(c.at) === Date.parse(made.at));
+    if (known || looks === markLooks) return detail;
+    await new Promise((resolve) => setTimeout(resolve, markLook));
+  }
 }

@@ -1137,6 +1137,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what is to be thought of a run that has ended without success
+         * @description `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
+         *     takes the mark before it back. The mark and its note stand beside the run's status,
+         *     which does not change, and on its timeline; the latest counts. Nothing follows from
+         *     it: children and retries go by the status. It is in the history within a second or
+         *     so. A run that has not ended, that has succeeded or was skipped answers 409.
+         */
+        post: operations["markRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/logs": {
         parameters: {
             query?: never;
@@ -3316,6 +3343,25 @@ export interface components {
             attempts: components["schemas"]["Run"][];
             /** @description The timeline, oldest first */
             changes: components["schemas"]["Change"][];
+            mark?: components["schemas"]["RunMark"];
+        };
+        /** @description What somebody says of a run that has ended without success. */
+        RunMark: {
+            /**
+             * @description none: the mark before it was taken back
+             * @enum {string}
+             */
+            as: "handled" | "succeeded" | "none";
+            note: string;
+            by: string;
+            /** Format: date-time */
+            at: string;
+        };
+        MarkRequest: {
+            /** @enum {string} */
+            as: "handled" | "succeeded" | "none";
+            /** @description What was done, or why */
+            note: string;
         };
         /** @description One state change of a run. */
         Change: {
@@ -3326,16 +3372,23 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it; late: another end was reported, after the first, and changed nothing
+             * @description held: no instance took it; late: another end was reported, after the first, and changed nothing; marked: somebody said what is to be thought of its end
              * @enum {string}
              */
-            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late";
+            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
             status?: components["schemas"]["Status"];
             instance?: string;
             delivery?: number;
             percent?: number;
-            /** @description Reason, message, progress text, or why it ran on this instance */
+            /** @description Reason, message, progress text, note, or why it ran on this instance */
             detail?: string;
+            /**
+             * @description Of a marked change
+             * @enum {string}
+             */
+            mark?: "handled" | "succeeded" | "none";
+            /** @description Who marked it */
+            by?: string;
         };
         RetryRequest: {
             /**
@@ -3845,6 +3898,8 @@ export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
 export type RunDetail = components['schemas']['RunDetail'];
+export type RunMark = components['schemas']['RunMark'];
+export type MarkRequest = components['schemas']['MarkRequest'];
 export type Change = components['schemas']['Change'];
 export type RetryRequest = components['schemas']['RetryRequest'];
 export type CancelRequest = components['schemas']['CancelRequest'];
@@ -5814,6 +5869,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    markRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkRequest"];
+            };
+        };
+        responses: {
+            /** @description The mark is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMark"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -24,6 +24,8 @@ export const living: Status[] = ["running", "pending", "queued"];
 
 export const isFailure = (s: Status): boolean => failures.includes(s);
 export const isLiving = (s: Status): boolean => living.includes(s);
+/** What has ended, and of which people may say that it was seen to. */
+export const isMarkable = (s: Status): boolean => isFailure(s) || s === "cancelled" || s === "missed";
 /** Fires that had no run. */
 export const isAbsent = (s: Status): boolean => s === "skipped" || s === "missed";
 

@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS run_events
     group           LowCardinality(String),
     job             LowCardinality(String),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6),
+    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7),
     slot            Int64 CODEC(ZSTD(1)),                                   -- tells events of one kind apart, and repeats not
     at              DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),
@@ -438,4 +438,14 @@ SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.fai
     arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
 FROM report_instance AS r
 GROUP BY bucket, group, instance;
+
+-- Marks are events too: of what people say of a run that has ended, with which mark in
+-- delivery (1 handled, 2 succeeded, 3 none), and who in instance.
+ALTER TABLE run_events  MODIFY COLUMN kind Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7);
+
+CREATE OR REPLACE VIEW v_timeline  SQL SECURITY INVOKER AS
+SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, at, kind, status,
+    if(kind = 'marked', '', instance) AS instance, if(kind = 'marked', 0, delivery) AS delivery, percent, detail,
+    if(kind = 'marked', transform(delivery, [1, 2, 3], ['handled', 'succeeded', 'none'], ''), '') AS mark, if(kind = 'marked', instance, '') AS marked_by
+FROM run_events FINAL;
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { BookmarkCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { refOf, versionsQuery } from "@/api/jobs";
 import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
@@ -12,6 +13,7 @@ import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { tones } from "@/lib/status";
 import { Lineage } from "./Lineage";
+import { Mark } from "./Mark";
 
 interface DetailsProps {
   detail: RunDetail;
@@ -38,6 +40,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
           </div>
         </section>
       )}
+      <Mark detail={detail} />
       {run.percent !== undefined && run.percent > 0 && (
         <section>
           <h2>
@@ -194,7 +197,7 @@ function Json({ title, tag, value }: { title: string; tag?: string; value: unkno
 function Event({ change, before }: { change: Change; before: Change | undefined }) {
   const { t, f } = useWords();
   const now = useNow();
-  const Icon = statusIcons[change.status ?? "pending"];
+  const Icon = change.mark ? BookmarkCheck : statusIcons[change.status ?? "pending"];
   const since = before ? Date.parse(change.at) - Date.parse(before.at) : undefined;
   return (
     <li>
@@ -203,14 +206,25 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
       </span>
       <span className="grow">
         <span className="row g2">
-          <b>{change.status ? t.status[change.status] : (t.run.kinds[change.kind] ?? change.kind)}</b>
+          <b>
+            {change.mark
+              ? t.run.mark.as[change.mark]
+              : change.status
+                ? t.status[change.status]
+                : (t.run.kinds[change.kind] ?? change.kind)}
+          </b>
           {change.attempt > 1 && <span className="mut">{t.runs.attempt(change.attempt)}</span>}
           <time className="right mut num" title={f.full(change.at)} dateTime={change.at}>
             {since === undefined ? f.short(change.at, now) : `+${formatDuration(since)}`}
           </time>
         </span>
         <span className="mut">
-          {[change.status ? t.run.kinds[change.kind] : "", change.instance, change.detail]
+          {[
+            change.status ? t.run.kinds[change.kind] : "",
+            change.by && t.runs.by(change.by),
+            change.instance,
+            change.detail,
+          ]
             .filter(Boolean)
             .join(" · ")}
         </span>

@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { BookmarkCheck } from "lucide-react";
+import { useState } from "react";
+import { refOf } from "@/api/jobs";
+import { markRun, runQuery, runsKey } from "@/api/runs";
+import type { MarkRequest, RunDetail } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { Dialog } from "@/components/Dialog";
+import { Segments } from "@/components/Segments";
+import { Clock } from "@/components/Time";
+import { useWords } from "@/lib/format";
+import { isMarkable } from "@/lib/status";
+import { useComplain } from "@/shell/actions";
+import { useMay } from "@/shell/may";
+
+/** What somebody says of a run that ended without success, and the way to say it. */
+export function Mark({ detail }: { detail: RunDetail }) {
+  const { t } = useWords();
+  const [open, setOpen] = useState(false);
+  const operates = useMay()("operate", refOf(detail.job).group);
+  const { mark } = detail;
+  if (!isMarkable(detail.status) || (!mark && !operates)) return null;
+  return (
+    <section>
+      <h2>
+        {t.run.mark.title}
+        {operates && (
+          <span className="right">
+            <Button look="ghost" small onClick={() => setOpen(true)}>
+              {mark ? t.run.mark.change : t.run.mark.verb}
+            </Button>
+          </span>
+        )}
+      </h2>
+      {mark && (
+        <div className="note info">
+          <BookmarkCheck size={14} aria-hidden />
+          <span className="grow">
+            <b>{t.run.mark.as[mark.as]}</b> {mark.note}
+            <span className="mut row g2">
+              {mark.by && t.runs.by(mark.by)} <Clock at={mark.at} />
+            </span>
+          </span>
+        </div>
+      )}
+      {open && <MarkDialog detail={detail} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+function MarkDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
+  const { t } = useWords();
+  const w = t.run.mark;
+  const client = useQueryClient();
+  const onError = useComplain();
+  const [as, setAs] = useState<MarkRequest["as"]>(detail.mark?.as ?? "handled");
+  const [note, setNote] = useState("");
+  const mark = useMutation({
+    mutationFn: () => markRun(detail.run_id, { as, note: note.trim() }),
+    onError,
+    onSuccess: (marked) => {
+      client.setQueryData(runQuery(detail.run_id).queryKey, marked);
+      void client.invalidateQueries({ queryKey: runsKey });
+      onClose();
+    },
+  });
+  const ready = note.trim() !== "";
+  return (
+    <Dialog
+      title={w.ask}
+      hint={w.hint}
+      open
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t.act.cancel}</Button>
+          <Button look="primary" busy={mark.isPending} disabled={!ready} onClick={() => mark.mutate()}>
+            {w.verb}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="fields"
+        onSubmit={(e) => {
+          e.preventDefault();
+          if (ready && !mark.isPending) mark.mutate();
+        }}
+      >
+        <div className="f">
+          <span className="lab">{w.title}</span>
+          <Segments
+            label={w.title}
+            value={as}
+            options={[
+              { value: "handled", label: w.as.handled },
+              { value: "succeeded", label: w.as.succeeded },
+              { value: "none", label: w.as.none, disabled: !detail.mark },
+            ]}
+            onChange={setAs}
+          />
+        </div>
+        <label className="f">
+          <span className="lab">{w.note}</span>
+          <span className="inp">
+            <input value={note} maxLength={2000} required onChange={(e) => setNote(e.target.value)} />
+          </span>
+        </label>
+      </form>
+    </Dialog>
+  );
+}
