@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	json "github.com/go-json-experiment/json/v1" // see decode
 	"github.com/nats-io/nats.go"
 
 	"carillon/internal/tracing"
@@ -94,20 +93,11 @@ func (c *Conn) AskInstance(ctx context.Context, group, instance, verb string, he
 	case err != nil:
 		return nil, fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
 	}
-	// In one pass: there is one for each run that is routed.
-	var r struct {
-		Value *InstanceReply `json:"value"`
-		Fault *fault         `json:"fault"`
+	reply, err := parseInstanceReply(m)
+	if err != nil {
+		return nil, fmt.Errorf("ask on %s: %w", subject, err)
 	}
-	switch err := json.Unmarshal(m.Data, &r); {
-	case err != nil:
-		return nil, fmt.Errorf("decode reply on %s: %w", subject, err)
-	case r.Fault != nil:
-		return nil, r.Fault.err()
-	case r.Value == nil:
-		return nil, fmt.Errorf("decode reply on %s: it has no value", subject)
-	}
-	return r.Value, nil
+	return reply, nil
 }
 
 // Respond answers a request with r. It is what [Respond] does, at a fraction of the

@@ -7,6 +7,7 @@
 //	TRIG route-<group> ── pulled ── asked in order ──▶ exec.<group>.<instance>.run
 //	                         │            accepted: the instance owns the acknowledgement
 //	                         │            busy, leaving, gone: the next one
+//	                         ├── all of the group are busy: parked until one is free
 //	                         └── nobody: handed back with a delay, and the history told why
 //
 // What has been accepted looks as if the instance had pulled it: it says that the
@@ -26,7 +27,11 @@
 //     which may have been cut off for a while, or else is reported lost. How often the
 //     trigger was delivered before that does not matter.
 //   - A group is served by goroutines and requests of its own, of which there is a
-//     bounded number: one whose executors are stuck delays no other.
+//     bounded number: one whose executors are stuck delays no other. While all its
+//     instances are busy, what is in hand is kept alive and begun in its order, and no
+//     more is pulled: however long its queue on the stream is, it costs nothing. Pulled
+//     and handed back again and again, it would take from all others its share of the
+//     server and of the history.
 //
 // A piece of a broadcast is meant for one instance. It waits for that one while it is
 // busy, and goes to another only when it is not there, or takes no work.

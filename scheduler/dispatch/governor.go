@@ -182,8 +182,7 @@ func (v *governor) take(ctx context.Context, level int, m *nats.Msg) {
 	if o == nil {
 		return
 	}
-	now := time.Now()
-	w := &held{offer: o, level: level, seq: o.seq, came: now, signed: now}
+	w := &held{offer: o, level: level}
 	for _, same := range v.hand.takeIf(func(other *held) bool { return other.seq == o.seq }) {
 		w.tries, w.since, w.after = same.tries, same.since, same.after // it came again, as we went silent
 	}
@@ -259,7 +258,7 @@ func (v *governor) place(ctx context.Context, w *held, token *rate.Reservation) 
 	p := placed{held: w, token: token}
 	defer func() { v.ended <- p }() // there is room for all offers
 	switch {
-	case v.gone(ctx, w):
+	case w.gone(ctx):
 		p.result = settled
 		return
 	case !w.t.StartBy.IsZero() && time.Now().After(w.t.StartBy):
@@ -279,22 +278,8 @@ func (v *governor) place(ctx context.Context, w *held, token *rate.Reservation) 
 		if !w.since.IsZero() && time.Since(w.since) >= patience {
 			v.say(ctx, p)
 		}
-	case taken, unknown, settled:
+	case taken, unknown, settled, parked:
 	}
-}
-
-// gone reports whether the trigger has been taken off the stream while it was in hand:
-// somebody has called the run off.
-func (v *governor) gone(ctx context.Context, w *held) bool {
-	if time.Since(w.came) < patience {
-		return false // it had hardly come
-	}
-	there, err := v.g.d.conn.Has(ctx, bus.StreamTrig, w.seq)
-	if err == nil && !there {
-		v.g.answer(w.m, "+TERM")
-		return true
-	}
-	return false
 }
 
 // say tells the history why a run that may begin does not: the first time, and each time
@@ -338,7 +323,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 			p.after = now.Add(holdMin)
 		}
 		v.hand.add(p.held)
-	case unable, settled:
+	case unable, settled, parked:
 	}
 }
 

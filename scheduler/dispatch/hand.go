@@ -23,13 +23,10 @@ type hand struct {
 // held is a trigger in hand.
 type held struct {
 	*offer
-	level  int
-	seq    uint64
-	came   time.Time
-	signed time.Time // when JetStream was last told that it is in good hands
-	after  time.Time // not to be offered earlier: nobody was there for it
-	tries  int       // how often it went nowhere
-	since  time.Time // when it first did
+	level int
+	after time.Time // not to be offered earlier: nobody was there for it
+	tries int       // how often it went nowhere
+	since time.Time // when it first did
 }
 
 // readyAt returns when w may be offered.

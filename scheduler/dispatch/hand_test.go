@@ -17,7 +17,7 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 	fill := func(level, n int) {
 		for range n {
 			seq++
-			h.add(&held{offer: &offer{t: &bus.Trigger{}}, level: level, seq: seq})
+			h.add(&held{offer: &offer{t: &bus.Trigger{}, seq: seq}, level: level})
 		}
 	}
 	picked := func(n int) string {

@@ -46,6 +46,7 @@ const (
 	nobody                // there is none that could have it
 	unable                // none of those there are able to do the task
 	settled               // its end has been recorded, or found
+	parked                // all instances of the group are busy: it waits here
 )
 
 // offer is one delivery of a trigger, until an instance has it or it is handed back.
@@ -55,23 +56,28 @@ type offer struct {
 	t        *bus.Trigger
 	seq      uint64 // of the trigger, on the stream
 	delivery int
-	began    time.Time
-	refusals []string // of the latest round, at most maxRefusals
+	came     time.Time
+	began    time.Time // to be offered, this time
+	refusals []string  // of the latest round, at most maxRefusals
 	refused  int
+	told     bool // the history knows why it has not begun
+	result   result
+
+	// Of a trigger that waits: when JetStream was last told that it is in good hands, and
+	// whether it had been parked and is offered again.
+	signed  time.Time
+	resumed bool
 }
 
-// offer finds an instance for the trigger in m.
-func (g *group) offer(ctx context.Context, m *nats.Msg) {
-	o := g.newOffer(ctx, m)
-	if o == nil {
-		return
+// offer finds an instance for a trigger, and leaves in it what came of that.
+func (g *group) offer(ctx context.Context, o *offer) {
+	o.began, o.result = time.Now(), settled
+	switch {
+	case o.resumed && o.gone(ctx):
+	case o.t.Delivery == job.AtMostOnce && o.delivery > 1 && o.resume(ctx):
+	default:
+		o.result = o.place(ctx)
 	}
-	if o.t.Delivery == job.AtMostOnce && o.delivery > 1 {
-		if done := o.resume(ctx); done {
-			return
-		}
-	}
-	o.place(ctx)
 }
 
 // newOffer returns the trigger in m as an offer, or rejects it and returns nil.
@@ -87,11 +93,12 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 		g.answer(m, "+TERM")
 		return nil
 	}
-	return &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), began: time.Now()} //nolint:gosec // a small count
+	now := time.Now()
+	return &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
 }
 
-// place offers the trigger round after round.
-func (o *offer) place(ctx context.Context) {
+// place offers the trigger round after round. It returns what came of the last one.
+func (o *offer) place(ctx context.Context) result {
 	rest := time.NewTimer(0)
 	defer rest.Stop()
 	for {
@@ -99,19 +106,21 @@ func (o *offer) place(ctx context.Context) {
 		switch {
 		case res == taken:
 			o.g.d.metrics.outcome("taken")
-			return
+			return res
 		case res == unknown:
 			o.g.d.metrics.outcome("unknown")
-			return // it comes again, unless who has it says that it lives
+			return res // it comes again, unless who has it says that it lives
 		case ctx.Err() != nil:
 			o.g.answer(o.m, "-NAK")
-			return
+			return res
 		case res == unable:
 			o.fail(ctx, job.StatusFailed, o.why(res))
-			return
-		case res == nobody, time.Since(o.began) >= patience:
+			return res
+		case res == busy && time.Now().Before(o.g.closedUntil()):
+			return parked
+		case res == nobody, o.resumed, time.Since(o.came) >= patience:
 			o.hold(ctx, o.why(res))
-			return
+			return res
 		}
 		rest.Reset(lookAgain)
 		select {
@@ -171,9 +180,14 @@ func (o *offer) round(ctx context.Context) result {
 	return busy
 }
 
+// probes reports whether the route asks instances how they are before it chooses one.
+func (o *offer) probes() bool {
+	return o.t.Route == job.RouteFailover || o.t.Route == job.RouteBusyover
+}
+
 // sound asks an instance what the route wants to know before it is chosen.
 func (o *offer) sound(ctx context.Context, m *member) bool {
-	if o.t.Route != job.RouteFailover && o.t.Route != job.RouteBusyover {
+	if !o.probes() {
 		return true
 	}
 	verb, body := bus.VerbBeat, []byte(nil)
@@ -196,6 +210,12 @@ func (o *offer) sound(ctx context.Context, m *member) bool {
 func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*bus.InstanceReply, error) {
 	// A dispatcher that is told to end must still hear who has accepted.
 	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.name, m.name, verb, header, body, timeout)
+	o.learn(m, reply, err)
+	return reply, err
+}
+
+// learn takes in an instance's answer, or that there was none.
+func (o *offer) learn(m *member, reply *bus.InstanceReply, err error) {
 	switch {
 	case errors.Is(err, bus.ErrNobodyThere):
 		o.g.avoid(m, "is gone")
@@ -208,7 +228,6 @@ func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Hea
 	default:
 		o.g.learn(m, reply, time.Now())
 	}
-	return reply, err
 }
 
 // refuse notes why an instance does not get the run.
@@ -269,7 +288,7 @@ func (o *offer) why(r result) string {
 			what = fmt.Sprintf("has a handler %q", o.t.Task.Handler)
 		}
 		return fmt.Sprintf("no live instance of group %s%s %s", o.g.name, with, what)
-	case taken, unknown, busy, settled:
+	case taken, unknown, busy, settled, parked:
 	}
 	return fmt.Sprintf("no instance%s is free: %s", with, o.listed())
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type roster struct {
 	members map[string]*member
 	pools   map[poolKey]*pool // emptied when what they are made of changes
 	memory  route.Memory
+	closed  time.Time // until then all members are known to be busy
 }
 
 // member is an instance that is live, or was not long ago. The roster's mutex guards
@@ -38,10 +40,11 @@ type member struct {
 	shunUntil time.Time
 }
 
-// pool is the instances, by name, that may get runs of one kind. It does not change.
+// pool is the instances, by name, that may get runs of one kind. Its members do not change.
 type pool struct {
-	members []*member
-	matched int // how many have the labels, and take work, whatever they can do
+	members   []*member
+	instances []route.Instance // them as strategies see them; the roster's mutex guards it
+	matched   int              // how many have the labels, and take work, whatever they can do
 }
 
 type poolKey struct{ kind, handler, labels string }
@@ -62,6 +65,9 @@ func (r *roster) hear(i bus.Instance, heard time.Time) {
 	}
 	if !m.info.SameUse(&i) {
 		r.pools = nil
+	}
+	if m.info.Slots < i.Slots {
+		r.reopenLocked(m, heard)
 	}
 	m.info, m.heard = i, heard
 	if m.shunUntil.IsZero() {
@@ -108,12 +114,30 @@ func (m *member) open() bool {
 
 // rank returns the instances that may get a run of t, and the order in which to try
 // them.
-func (r *roster) rank(t *bus.Trigger, delivery int) (*pool, func(yield func(int) bool)) {
+func (r *roster) rank(t *bus.Trigger, delivery int) (*pool, iter.Seq[int]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.rankLocked(t, delivery)
+}
+
+func (r *roster) rankLocked(t *bus.Trigger, delivery int) (*pool, iter.Seq[int]) {
 	p := r.poolLocked(t)
 	run := route.Run{Route: t.Route, Job: t.Job, ID: t.RunID, Delivery: delivery, Prefer: t.Prefer}
 	return p, route.Order(p.instancesLocked(), run, &r.memory)
+}
+
+// first returns the instance that comes first for a run of t, nil when there is none or
+// it is not to be asked now.
+func (r *roster) first(t *bus.Trigger, delivery int, now time.Time) *member {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, order := r.rankLocked(t, delivery)
+	var m *member
+	order(func(i int) bool { m = p.members[i]; return false })
+	if m == nil || m.shunnedAt(now) != "" {
+		return nil
+	}
+	return m
 }
 
 func (r *roster) poolLocked(t *bus.Trigger) *pool {
@@ -139,19 +163,29 @@ func (r *roster) poolLocked(t *bus.Trigger) *pool {
 	return p
 }
 
-// instancesLocked returns the pool as strategies see it.
+// instancesLocked returns the pool as strategies see it, until it is called again.
 func (p *pool) instancesLocked() []route.Instance {
-	all := make([]route.Instance, len(p.members))
-	for i, m := range p.members {
-		all[i] = route.Instance{Name: m.name, Hash: m.hash, Slots: m.info.Slots, Running: m.info.Running}
+	if p.instances == nil {
+		p.instances = make([]route.Instance, len(p.members))
+		for i, m := range p.members {
+			p.instances[i] = route.Instance{Name: m.name, Hash: m.hash}
+		}
 	}
-	return all
+	for i, m := range p.members {
+		p.instances[i].Slots, p.instances[i].Running = m.info.Slots, m.info.Running
+	}
+	return p.instances
 }
 
 // shunned returns why a member is not to be asked now, "" when it is.
 func (r *roster) shunned(m *member, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return m.shunnedAt(now)
+}
+
+// shunnedAt is shunned with the roster's mutex held.
+func (m *member) shunnedAt(now time.Time) string {
 	if !m.shunUntil.IsZero() && !now.Before(m.shunUntil) {
 		m.shun, m.shunUntil = "", time.Time{}
 	}
@@ -174,9 +208,42 @@ func (r *roster) freed(instance string, at time.Time) {
 		return
 	}
 	m.info.Running = max(m.info.Running-1, 0)
+	r.reopenLocked(m, at)
+}
+
+// reopenLocked has a member that was busy asked from an instant on.
+func (r *roster) reopenLocked(m *member, at time.Time) {
 	if m.shunUntil.After(at) {
 		m.shunUntil = at
 	}
+	if r.closed.After(at) {
+		r.closed = at
+	}
+}
+
+// closedUntil returns until when all instances that take routed runs are known to be busy;
+// it is past when one may be free. One that is gone or does not answer counts as free:
+// nobody knows.
+func (r *roster) closedUntil() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// closeLocked finds out until when all are busy.
+func (r *roster) closeLocked(now time.Time) {
+	r.closed = time.Time{}
+	var until time.Time
+	for _, m := range r.members {
+		switch {
+		case !m.open():
+		case !m.shunUntil.After(now):
+			return
+		case until.IsZero() || m.shunUntil.Before(until):
+			until = m.shunUntil
+		}
+	}
+	r.closed = until
 }
 
 // free returns how many slots for runs of t are free, as far as is known.
@@ -207,6 +274,7 @@ func (r *roster) learn(m *member, reply *bus.InstanceReply, now time.Time) {
 	m.info.Running, m.info.Slots = reply.Running, reply.Slots
 	if reply.Answer == bus.AnswerBusy && reply.Running >= reply.Slots {
 		m.shun, m.shunUntil = busyText(reply.Running, reply.Slots), now.Add(busyFor)
+		r.closeLocked(now)
 	}
 }
 

@@ -62,16 +62,30 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	o.g.answer(o.m, "+ACK")
 }
 
-// hold hands the trigger back for a while, and tells the history why: the first time,
-// and each time that the number of deliveries has doubled.
+// hold hands the trigger back for a while, and tells the history why.
 func (o *offer) hold(ctx context.Context, why string) {
-	if bits.OnesCount(uint(o.delivery)) == 1 {
-		ev := bus.EventOf(o.t, bus.EventHeld, time.Now())
-		ev.Delivery, ev.Text = o.delivery, why
-		_ = o.publish(ctx, ev) // publish has logged it; the next one makes up for it
-	}
+	o.tell(ctx, why)
 	o.g.d.metrics.outcome("held")
 	o.handBack()
+}
+
+// tell has the history know why the run has not begun: the first time, and each time that
+// the number of deliveries has doubled. Nobody waits for it: the next one makes up for one
+// that is lost.
+func (o *offer) tell(ctx context.Context, why string) {
+	if o.told || bits.OnesCount(uint(o.delivery)) != 1 {
+		return
+	}
+	o.told = true
+	ev := bus.EventOf(o.t, bus.EventHeld, time.Now())
+	ev.Delivery, ev.Text = o.delivery, why
+	m, err := ev.Msg()
+	if err == nil {
+		err = o.g.d.conn.NC.PublishMsg(m)
+	}
+	if err != nil {
+		o.g.d.log.DebugContext(ctx, "event not sent", "run_id", ev.RunID, "kind", ev.Kind, "error", err)
+	}
 }
 
 // returning is how long an instance that has begun what must not be done twice, and is

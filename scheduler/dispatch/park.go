@@ -1,0 +1,73 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// park keeps a trigger until an instance has a free slot.
+func (s *server) park(o *offer) {
+	at, _ := slices.BinarySearchFunc(s.parked, o.seq, func(other *offer, seq uint64) int { return cmp.Compare(other.seq, seq) })
+	s.parked = slices.Insert(s.parked, at, o)
+}
+
+// resume offers again what has been parked longest. One at a time: as long as nobody is
+// known to have a free slot, more would all be refused.
+func (s *server) resume(ctx context.Context) {
+	if s.resuming {
+		return
+	}
+	o := s.parked[0]
+	s.parked = slices.Delete(s.parked, 0, 1)
+	o.resumed, s.resuming = true, true
+	s.work(ctx, o)
+}
+
+// look gives up questions without an answer, keeps what is parked, and lets go what has
+// been so for long.
+func (s *server) look(ctx context.Context, now time.Time) {
+	s.puller.Look(now)
+	for number, q := range s.asked {
+		if now.Sub(q.at) > runWait {
+			delete(s.asked, number)
+			s.inHand--
+			q.learn(q.m, nil, job.ErrUnavailable)
+			s.g.d.metrics.outcome("unknown") // it comes again, unless who has it says that it lives
+		}
+	}
+	s.parked = slices.DeleteFunc(s.parked, func(o *offer) bool {
+		if now.Sub(o.came) > keepFor {
+			s.inHand--
+			s.g.d.metrics.outcome("held")
+			s.g.answer(o.m, "-NAK")
+			return true
+		}
+		if now.Sub(o.signed) >= signEvery {
+			o.signed = now
+			s.g.answer(o.m, "+WPI")
+		}
+		if now.Sub(o.came) >= patience && !o.told {
+			o.tell(ctx, o.why(busy))
+		}
+		return false
+	})
+}
+
+// gone reports whether the trigger has been taken off the stream while it was in hand:
+// somebody has called the run off.
+func (o *offer) gone(ctx context.Context) bool {
+	if time.Since(o.came) < patience {
+		return false // it had hardly come
+	}
+	there, err := o.g.d.conn.Has(ctx, bus.StreamTrig, o.seq)
+	if err == nil && !there {
+		o.g.answer(o.m, "+TERM")
+		return true
+	}
+	return false
+}
