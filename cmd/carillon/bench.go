@@ -19,7 +19,7 @@ type benchOptions struct {
 	rate   int
 	runFor time.Duration
 
-	// Of bench run: where its runs go, and among how many.
+	// Of bench run, isolation and backlog: where runs go, and among how many instances.
 	route     string
 	instances int
 
@@ -50,9 +50,19 @@ type benchResult struct {
 	Disorder  int     `json:"disorder,omitempty"`   // runs that began before, or beside, an earlier one of their job
 	BeforeP50 float64 `json:"before_p50_ms,omitempty"`
 	BeforeP99 float64 `json:"before_p99_ms,omitempty"` // lateness before what is measured began
-	RSS       float64 `json:"rss_mb,omitempty"`        // of this process: node, bus and bench together
-	HeapMB    float64 `json:"heap_mb,omitempty"`       // live heap of the node alone, where it can be told
-	CPUMicros float64 `json:"cpu_us_each,omitempty"`   // of this process, for each counted thing
+
+	RawBeforeP50 float64 `json:"raw_before_p50_ms,omitempty"`
+	RawBeforeP99 float64 `json:"raw_before_p99_ms,omitempty"` // lateness in those times where it never begins
+
+	RawP50    float64 `json:"raw_p50_ms,omitempty"`       // lateness in the same time and the same run without what is measured
+	RawP99    float64 `json:"raw_p99_ms,omitempty"`       //
+	RawMax    float64 `json:"raw_max_ms,omitempty"`       //
+	RSS       float64 `json:"rss_mb,omitempty"`           // of this process: node, bus and bench together
+	HeapMB    float64 `json:"heap_mb,omitempty"`          // live heap of the node alone, where it can be told
+	CPUMicros float64 `json:"cpu_us_each,omitempty"`      // of this process, for each counted thing
+	IdleCPU   float64 `json:"idle_cpu_percent,omitempty"` // of one processor: the cluster with nothing to do
+	CPUShare  float64 `json:"cpu_percent,omitempty"`
+	Events    float64 `json:"events_rate,omitempty"` // stored per second
 	Shards    int     `json:"shards,omitempty"`
 	Runs      float64 `json:"runs_rate,omitempty"`     // ends of runs stored per second, where rate counts lines
 	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
@@ -83,7 +93,8 @@ var benches = []bench{
 	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
 	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
-	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second}, benchIsolation},
+	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
+	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
 	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
 	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
@@ -152,12 +163,12 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)
 			}
-			cmd.Printf("%-12s %v\n", key, v)
+			cmd.Printf("%-21s %v\n", key, v)
 		}
 	}
 	return nil

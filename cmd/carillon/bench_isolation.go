@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"carillon/executor"
 	"carillon/job"
@@ -19,11 +22,43 @@ const (
 
 // benchIsolation has two groups fire side by side, and then the executors of one of them
 // stuck: their slots fill up, and their triggers pile up. It measures how late the runs
-// of the other group begin, before and after.
+// of the other group begin, before and after. At the same time it has a second cluster do
+// the same with nobody stuck: whatever else the machine does meets both of them, and what
+// grows there too grows with time alone.
 func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
-	if o.jobs < 2 || o.runFor < 2*time.Second {
-		return nil, usage(errors.New("--jobs must be at least 2, and --for at least 2s"))
+	if o.jobs < 2 || o.runFor < 2*time.Second || o.instances < 1 || !slices.Contains(job.Routes, job.Route(o.route)) {
+		return nil, usage(fmt.Errorf("--jobs must be at least 2, --for at least 2s, --instances at least 1, and --route one of %v", job.Routes))
 	}
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
+	var alone, beside *isolation
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { alone, err = isolated(ctx, o, false); return err })
+	g.Go(func() (err error) { beside, err = isolated(ctx, o, true); return err })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	r := &benchResult{Jobs: o.jobs, Count: len(beside.after.all), Seconds: (o.runFor / 2).Seconds()}
+	r.BeforeP50, r.BeforeP99, _ = beside.before.quantiles()
+	r.P50, r.P99, r.Max = beside.after.quantiles()
+	r.RawBeforeP50, r.RawBeforeP99, _ = alone.before.quantiles()
+	r.RawP50, r.RawP99, r.RawMax = alone.after.quantiles()
+	r.Rate = float64(r.Count) / r.Seconds
+	return r, nil
+}
+
+// isolation is how late a group's runs began in the first and in the second half of the
+// time.
+type isolation struct {
+	before, after *lateness
+}
+
+// isolated measures one group beside another, whose executors get stuck in the middle, or
+// do not.
+func isolated(ctx context.Context, o benchOptions, getStuck bool) (*isolation, error) {
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -37,6 +72,7 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return job.Schedule{FixedRate: job.Duration(time.Second), Spread: job.Duration(time.Second), From: &from}
 	}
 	half := 0
+	w.route = job.Route(o.route)
 	w.change = func(j *job.Job) { // every other job is of the group that gets stuck
 		if half++; half%2 == 0 {
 			j.Job = job.Name(stuckGroup + "/" + j.Job.Short())
@@ -48,7 +84,7 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
 	var stuck atomic.Bool
-	jammed, err := w.startExecutors(parts, stuckGroup, 2, isolationSlots, func(ctx context.Context, _ *executor.Run) (any, error) {
+	jammed, err := w.startExecutors(parts, stuckGroup, o.instances, isolationSlots, func(ctx context.Context, _ *executor.Run) (any, error) {
 		if stuck.Load() {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
@@ -59,7 +95,7 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	late := &beginnings{}
-	others, err := w.startExecutors(parts, "bench", 2, isolationSlots, func(_ context.Context, run *executor.Run) (any, error) {
+	others, err := w.startExecutors(parts, "bench", o.instances, isolationSlots, func(_ context.Context, run *executor.Run) (any, error) {
 		late.add(run)
 		return nil, nil
 	})
@@ -81,8 +117,8 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := wait(ctx, o.runFor/2); err != nil {
 		return nil, err
 	}
-	before := late.take()
-	stuck.Store(true)
+	i := &isolation{before: late.take()}
+	stuck.Store(getStuck)
 	if err := wait(ctx, settle); err != nil { // until all slots are taken
 		return nil, err
 	}
@@ -90,11 +126,7 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := wait(ctx, o.runFor/2); err != nil {
 		return nil, err
 	}
-	after := late.take()
-	r := &benchResult{Jobs: o.jobs, Count: len(after.all), Seconds: (o.runFor / 2).Seconds()}
-	r.BeforeP50, r.BeforeP99, _ = before.quantiles()
-	r.P50, r.P99, r.Max = after.quantiles()
-	r.Rate = float64(r.Count) / r.Seconds
+	i.after = late.take()
 	if err := node.close(); err != nil {
 		return nil, err
 	}
@@ -102,7 +134,7 @@ func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := drain(jammed); err != nil {
 		return nil, err
 	}
-	return r, drain(others)
+	return i, drain(others)
 }
 
 // beginnings is how late runs begin, after the instants at which they are due. It is safe
