@@ -3,6 +3,7 @@ import { type FormEvent, useId, useState } from "react";
 import { problemOf } from "@/api/problem";
 import { acceptInvitation, meKey, readInvitation } from "@/api/session";
 import { Button } from "@/components/Button";
+import { Refusal } from "@/components/Refusal";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
 import { Door } from "./Door";
@@ -77,13 +78,7 @@ export default function Invitation({ secret, onDone }: { secret: string; onDone(
           </span>
           <span className="hint">{t.signIn.rule}</span>
         </label>
-        {accept.isError && (
-          <p className="ferr" role="alert">
-            {problemOf(accept.error)
-              .errors?.map((e) => `${e.field} ${e.reason}`)
-              .join("; ") ?? problemOf(accept.error).detail}
-          </p>
-        )}
+        <Refusal error={accept.error} />
         <Button type="submit" look="primary" busy={accept.isPending}>
           {t.signIn.choose}
         </Button>

@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { putSecret, secretsKey } from "@/api/groups";
-import { problemOf } from "@/api/problem";
-import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Field, TextField } from "@/components/fields";
 import { usePage } from "@/i18n";
 import { secrets as en } from "@/i18n/en/secrets";
 import { secrets as zh } from "@/i18n/zh/secrets";
@@ -21,7 +20,6 @@ interface SecretDialogProps {
 /** Creates or replaces a secret of a group. Its value goes to the server and is never shown again. */
 export function SecretDialog({ group, secret, description: before = "", onClose }: SecretDialogProps) {
   const t = usePage(texts);
-  const ids = useId();
   const client = useQueryClient();
   const [name, setName] = useState(secret ?? "");
   const [value, setValue] = useState("");
@@ -33,75 +31,46 @@ export function SecretDialog({ group, secret, description: before = "", onClose 
       onClose();
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   return (
-    <Dialog
+    <FormDialog
       title={secret ? t.secrets.replace(secret) : t.secrets.createIn(group)}
       hint={t.secrets.hint}
-      open
+      verb={t.secrets.save}
+      busy={save.isPending}
+      disabled={name === "" || value === ""}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            disabled={name === "" || value === ""}
-            onClick={() => save.mutate()}
-          >
-            {t.secrets.save}
-          </Button>
-        </>
-      }
     >
       {!secret && (
-        <label className="f" htmlFor={`${ids}n`}>
-          <span className="lab">{t.secrets.name}</span>
-          <span className="inp">
-            <input
-              id={`${ids}n`}
-              className="mono"
-              value={name}
-              placeholder="reports-api"
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(e) => setName(e.target.value.trim())}
-            />
-          </span>
-        </label>
-      )}
-      <label className="f" htmlFor={`${ids}v`}>
-        <span className="lab">{t.secrets.value}</span>
-        <textarea
-          id={`${ids}v`}
-          className="area mono masked"
-          rows={3}
-          value={value}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={(e) => setValue(e.target.value)}
+        <TextField
+          label={t.secrets.name}
+          mono
+          value={name}
+          placeholder="reports-api"
+          onChange={(v) => setName(v.trim())}
         />
-      </label>
-      <label className="f" htmlFor={`${ids}d`}>
-        <span className="lab">
-          {t.secrets.description} <span className="mut">{t.act.optional}</span>
-        </span>
-        <span className="inp">
-          <input
-            id={`${ids}d`}
-            value={description}
-            maxLength={500}
-            onChange={(e) => setDescription(e.target.value)}
-          />
-        </span>
-      </label>
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
       )}
-    </Dialog>
+      <Field label={t.secrets.value}>
+        {(ids) => (
+          <textarea
+            {...ids}
+            className="area mono masked"
+            rows={3}
+            value={value}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(e) => setValue(e.target.value)}
+          />
+        )}
+      </Field>
+      <TextField
+        label={t.secrets.description}
+        optional
+        value={description}
+        maxLength={500}
+        onChange={setDescription}
+      />
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { deleteJob, pauseJob, refOf, refreshJobs, runJob } from "@/api/jobs";
+import { pauseJob, refOf, refreshJobs, runJob } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import { cancelRun, runsKey } from "@/api/runs";
 import { toast } from "@/components/Toasts";
@@ -59,20 +59,6 @@ export function usePause() {
     },
   });
   return mutation;
-}
-
-export function useDelete() {
-  const t = useT();
-  const client = useQueryClient();
-  const onError = useComplain();
-  return useMutation({
-    mutationFn: (job: string) => deleteJob(refOf(job)),
-    onError,
-    onSuccess: (_, job) => {
-      void refreshJobs(client);
-      toast({ text: t.done.deleted(job) });
-    },
-  });
 }
 
 export function useCancelRun() {

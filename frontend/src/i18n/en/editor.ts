@@ -142,7 +142,6 @@ export const editor = {
   someone: "Somebody",
   required: "is needed",
   needed: "needed",
-  badDuration: "A length of time, such as 90s, 5m or 2h",
   yes: "Yes",
   no: "No",
   oneALine: "One a line.",

@@ -60,7 +60,6 @@ export const settings = {
   narrow: "It may do less than its user",
   tokenMade: (name: string) => `The token ${name}`,
   tokenMadeHint: "Copy it now: it is shown this once.",
-  gotIt: "Done",
   revoke: "Revoke",
   revoked: (name: string) => `${name} revoked`,
   revokeAsk: (name: string) => `Revoke ${name}?`,

@@ -113,7 +113,6 @@ export const editor: typeof english = {
   someone: "有人",
   required: "必填",
   needed: "必填",
-  badDuration: "请填时长,如 90s、5m 或 2h",
   yes: "是",
   no: "否",
   oneALine: "每行一个。",

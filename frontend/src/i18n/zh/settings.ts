@@ -61,7 +61,6 @@ export const settings: typeof english = {
   narrow: "权限小于其用户",
   tokenMade: (name) => `令牌 ${name}`,
   tokenMadeHint: "请立即复制:仅显示这一次。",
-  gotIt: "完成",
   revoke: "吊销",
   revoked: (name) => `${name} 已吊销`,
   revokeAsk: (name) => `吊销 ${name}?`,

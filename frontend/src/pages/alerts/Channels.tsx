@@ -2,15 +2,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Megaphone, Pencil, Plus, Send, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { alertsKey, channelsQuery, deleteChannel, putChannel, testChannel } from "@/api/alerts";
-import { problemOf } from "@/api/problem";
 import type { Channel, ChannelItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Check, Choice, Field, TextField } from "@/components/fields";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { toast } from "@/components/Toasts";
+import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
-import { RemoveDialog } from "./RemoveDialog";
-import { Field, Text } from "./RuleDialog";
 import { useAlertT } from "./texts";
 
 const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
@@ -32,6 +31,7 @@ const secretsOf: Record<Kind, string[]> = {
 export default function Channels() {
   const t = useAlertT();
   const a = t.alerts;
+  const client = useQueryClient();
   const complain = useComplain();
   const list = useQuery(channelsQuery);
   const [editing, setEditing] = useState<ChannelItem | "new">();
@@ -135,10 +135,13 @@ export default function Channels() {
         <ChannelDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
       {removing && (
-        <RemoveDialog
-          name={removing}
+        <AskDialog
+          title={a.remove(removing)}
           hint={a.removeChannelHint}
-          remove={deleteChannel}
+          verb={t.act.remove}
+          done={t.done.deleted(removing)}
+          act={() => deleteChannel(removing)}
+          onDone={() => void client.invalidateQueries({ queryKey: alertsKey })}
           onClose={() => setRemoving(undefined)}
         />
       )}
@@ -170,29 +173,19 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
       onClose();
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   return (
-    <Dialog
+    <FormDialog
       title={item ? a.editRule(item.definition.channel) : a.newChannel}
-      open
       drawer
+      verb={a.save}
+      busy={save.isPending}
+      disabled={channel.channel === ""}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            disabled={channel.channel === ""}
-            onClick={() => save.mutate()}
-          >
-            {a.save}
-          </Button>
-        </>
-      }
     >
       <div className="two">
-        <Text
+        <TextField
           label={a.name}
           mono
           value={channel.channel}
@@ -200,31 +193,22 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
           placeholder="ops-chat"
           onChange={(v) => set({ channel: v.trim() })}
         />
-        <Field label={a.columns.kind}>
-          {(id) => (
-            <select
-              id={id}
-              className="select"
-              value={channel.kind}
-              onChange={(e) => {
-                const kind = kinds.find((k) => k === e.target.value);
-                if (kind) setChannel({ channel: channel.channel, description: channel.description, kind });
-              }}
-            >
-              {kinds.map((k) => (
-                <option key={k}>{k}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice
+          label={a.columns.kind}
+          value={channel.kind}
+          options={kinds.map((k) => ({ value: k, label: k }))}
+          onChange={(kind) =>
+            setChannel({ channel: channel.channel, description: channel.description, kind })
+          }
+        />
       </div>
-      <Text
+      <TextField
         label={a.description}
         value={channel.description ?? ""}
         onChange={(v) => set({ description: v || undefined })}
       />
       {channel.kind === "webhook" && (
-        <Text
+        <TextField
           label={a.url}
           mono
           value={channel.url ?? ""}
@@ -235,30 +219,34 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
       {channel.kind === "email" && (
         <>
           <div className="two">
-            <Text
+            <TextField
               label={a.host}
               mono
               value={email.host}
               onChange={(host) => set({ email: { ...email, host } })}
             />
-            <Text
+            <TextField
               label={a.port}
               type="number"
               value={email.port ? String(email.port) : ""}
               placeholder="587"
               onChange={(v) => set({ email: { ...email, port: v === "" ? undefined : Number(v) } })}
             />
-            <Text label={a.from} value={email.from} onChange={(from) => set({ email: { ...email, from } })} />
-            <Text
+            <TextField
+              label={a.from}
+              value={email.from}
+              onChange={(from) => set({ email: { ...email, from } })}
+            />
+            <TextField
               label={a.user}
               value={email.user ?? ""}
               onChange={(user) => set({ email: { ...email, user: user || undefined } })}
             />
           </div>
           <Field label={a.to}>
-            {(id) => (
+            {(ids) => (
               <textarea
-                id={id}
+                {...ids}
                 className="area"
                 rows={3}
                 value={to}
@@ -269,43 +257,23 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
         </>
       )}
       {secretsOf[channel.kind].map((s) => (
-        <Field
+        <TextField
           key={s}
           label={
             <>
               {a.secretNames[s] ?? s} {item?.secrets.includes(s) && <span className="mut">{a.kept}</span>}
             </>
           }
-        >
-          {(id) => (
-            <span className="inp">
-              <input
-                id={id}
-                type="password"
-                autoComplete="off"
-                value={secrets[s] ?? ""}
-                onChange={(e) => setSecrets({ ...secrets, [s]: e.target.value })}
-              />
-            </span>
-          )}
-        </Field>
-      ))}
-      <label className="check">
-        <input
-          type="checkbox"
-          className="ck"
-          checked={!channel.disabled}
-          onChange={(e) => set({ disabled: !e.target.checked || undefined })}
+          type="password"
+          value={secrets[s] ?? ""}
+          onChange={(v) => setSecrets({ ...secrets, [s]: v })}
         />
-        <span>{a.enabled}</span>
-      </label>
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
-    </Dialog>
+      ))}
+      <Check
+        label={a.enabled}
+        checked={!channel.disabled}
+        onChange={(on) => set({ disabled: !on || undefined })}
+      />
+    </FormDialog>
   );
 }

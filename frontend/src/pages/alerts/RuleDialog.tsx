@@ -1,10 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useId, useState } from "react";
+import { useState } from "react";
 import { alertsKey, channelsQuery, putRule } from "@/api/alerts";
-import { problemOf } from "@/api/problem";
 import type { Alert, AlertItem, Severity } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Check, Choice, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { useMay } from "@/shell/may";
 import { fresh, kindOf, kinds, usualEnds, type When } from "./conditions";
@@ -36,30 +35,20 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
       onClose();
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   const chosen = rule.channels ?? [];
   return (
-    <Dialog
+    <FormDialog
       title={item ? a.editRule(item.definition.alert) : a.newRule}
-      open
       drawer
+      verb={a.save}
+      busy={save.isPending}
+      disabled={rule.alert === ""}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            disabled={rule.alert === ""}
-            onClick={() => save.mutate()}
-          >
-            {a.save}
-          </Button>
-        </>
-      }
     >
       <div className="two">
-        <Text
+        <TextField
           label={a.name}
           mono
           value={rule.alert}
@@ -67,31 +56,18 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           placeholder="nightly-jobs"
           onChange={(v) => set({ alert: v.trim() })}
         />
-        <Text
+        <TextField
           label={a.description}
           value={rule.description ?? ""}
           onChange={(v) => set({ description: v })}
         />
       </div>
-      <Field label={a.condition}>
-        {(id) => (
-          <select
-            id={id}
-            className="select"
-            value={kind}
-            onChange={(e) => {
-              const next = kinds.find((k) => k === e.target.value);
-              if (next) set({ when: fresh(next) });
-            }}
-          >
-            {kinds.map((k) => (
-              <option key={k} value={k}>
-                {a.conditions[k]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Choice
+        label={a.condition}
+        value={kind}
+        options={kinds.map((k) => ({ value: k, label: a.conditions[k] }))}
+        onChange={(next) => set({ when: fresh(next) })}
+      />
       {kind === "ends" && (
         <>
           <div className="row g3 wrap">
@@ -113,7 +89,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
               </label>
             ))}
           </div>
-          <Text
+          <TextField
             label={a.inARow}
             type="number"
             value={when.in_a_row ? String(when.in_a_row) : ""}
@@ -123,7 +99,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         </>
       )}
       {(kind === "starts_within" || kind === "ends_within" || kind === "no_executor_for") && (
-        <Text
+        <TextField
           label={a.duration}
           mono
           value={String(when[kind] ?? "")}
@@ -131,7 +107,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         />
       )}
       {(kind === "slower_than_p95" || kind === "stream_full") && (
-        <Text
+        <TextField
           label={kind === "stream_full" ? a.percent : a.times}
           type="number"
           value={String(when[kind] ?? "")}
@@ -139,14 +115,14 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         />
       )}
       <div className="two">
-        <Text
+        <TextField
           label={a.groups}
           mono
           value={(rule.match?.groups ?? []).join(" ")}
           placeholder={a.all}
           onChange={(v) => set({ match: { ...rule.match, groups: words(v) } })}
         />
-        <Text
+        <TextField
           label={a.onlyJobs}
           mono
           value={(rule.match?.jobs ?? []).join(" ")}
@@ -178,14 +154,14 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         </div>
       </div>
       <div className="two">
-        <Text
+        <TextField
           label={a.wait}
           mono
           value={rule.wait ?? ""}
           placeholder="0s"
           onChange={(v) => set({ wait: v.trim() })}
         />
-        <Text
+        <TextField
           label={a.repeat}
           mono
           value={rule.repeat ?? ""}
@@ -214,7 +190,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           </div>
         </div>
       ) : (
-        <Text
+        <TextField
           label={a.columns.channels}
           mono
           value={chosen.join(" ")}
@@ -222,33 +198,18 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         />
       )}
       <div className="row g4 wrap">
-        <label className="check">
-          <input
-            type="checkbox"
-            className="ck"
-            checked={!rule.no_recovery}
-            onChange={(e) => set({ no_recovery: !e.target.checked || undefined })}
-          />
-          <span>{a.recovery}</span>
-        </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            className="ck"
-            checked={!rule.disabled}
-            onChange={(e) => set({ disabled: !e.target.checked || undefined })}
-          />
-          <span>{a.enabled}</span>
-        </label>
+        <Check
+          label={a.recovery}
+          checked={!rule.no_recovery}
+          onChange={(on) => set({ no_recovery: !on || undefined })}
+        />
+        <Check
+          label={a.enabled}
+          checked={!rule.disabled}
+          onChange={(on) => set({ disabled: !on || undefined })}
+        />
       </div>
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -265,43 +226,4 @@ function tidy(rule: Alert): Alert {
     ...(repeat ? { repeat } : {}),
     ...(Object.keys(narrowed).length > 0 ? { match: narrowed } : {}),
   };
-}
-
-export function Field({ label, children }: { label: ReactNode; children(id: string): ReactNode }) {
-  const id = useId();
-  return (
-    <div className="f">
-      <label htmlFor={id}>{label}</label>
-      {children(id)}
-    </div>
-  );
-}
-
-interface TextProps {
-  label: ReactNode;
-  value: string;
-  onChange(value: string): void;
-  placeholder?: string;
-  disabled?: boolean;
-  mono?: boolean;
-  type?: string;
-}
-
-export function Text({ label, mono, onChange, ...rest }: TextProps) {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <span className="inp">
-          <input
-            id={id}
-            className={mono ? "mono" : undefined}
-            autoComplete="off"
-            spellCheck={false}
-            {...rest}
-            onChange={(e) => onChange(e.target.value)}
-          />
-        </span>
-      )}
-    </Field>
-  );
 }

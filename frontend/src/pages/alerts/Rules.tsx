@@ -1,13 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellPlus, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { deleteRule, rulesQuery } from "@/api/alerts";
+import { alertsKey, deleteRule, rulesQuery } from "@/api/alerts";
 import type { AlertItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { AskDialog } from "@/shell/AskDialog";
 import { useMay } from "@/shell/may";
 import { whenInWords } from "./conditions";
-import { RemoveDialog } from "./RemoveDialog";
 import { RuleDialog } from "./RuleDialog";
 import { Severity } from "./Severity";
 import { useAlertT } from "./texts";
@@ -17,6 +17,7 @@ export default function Rules() {
   const t = useAlertT();
   const a = t.alerts;
   const edits = useMay()("edit", "*");
+  const client = useQueryClient();
   const list = useQuery(rulesQuery);
   const [editing, setEditing] = useState<AlertItem | "new">();
   const [removing, setRemoving] = useState<string>();
@@ -108,10 +109,13 @@ export default function Rules() {
         <RuleDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
       {removing && (
-        <RemoveDialog
-          name={removing}
+        <AskDialog
+          title={a.remove(removing)}
           hint={a.removeRuleHint}
-          remove={deleteRule}
+          verb={t.act.remove}
+          done={t.done.deleted(removing)}
+          act={() => deleteRule(removing)}
+          onDone={() => void client.invalidateQueries({ queryKey: alertsKey })}
           onClose={() => setRemoving(undefined)}
         />
       )}

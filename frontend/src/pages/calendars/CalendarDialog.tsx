@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { calendarsQuery, putCalendar } from "@/api/cluster";
-import { problemOf } from "@/api/problem";
 import type { Calendar, CalendarItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Field, TextField } from "@/components/fields";
 import { toast } from "@/components/Toasts";
 import { localZone } from "@/lib/format";
 import { useCalendarT } from "./texts";
@@ -22,7 +22,6 @@ interface CalendarDialogProps {
 export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
   const t = useCalendarT();
   const c = t.calendars;
-  const ids = useId();
   const client = useQueryClient();
   const was = item?.definition;
   const [name, setName] = useState(was?.calendar ?? "");
@@ -48,74 +47,45 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
       onClose();
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   const edit = (i: number, change: Partial<Window>) =>
     setWindows(windows.map((w, j) => (j === i ? { ...w, ...change } : w)));
   return (
-    <Dialog
+    <FormDialog
       title={was ? c.edit(was.calendar) : c.create}
       hint={c.hint}
-      open
       wide
+      verb={was ? c.saveAs(was.version + 1) : c.save}
+      busy={save.isPending}
+      disabled={name === ""}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={save.isPending} disabled={name === ""} onClick={() => save.mutate()}>
-            {was ? c.saveAs(was.version + 1) : c.save}
-          </Button>
-        </>
-      }
     >
       <div className="two">
-        <label className="f" htmlFor={`${ids}n`}>
-          <span className="lab">{c.name}</span>
-          <span className="inp">
-            <input
-              id={`${ids}n`}
-              className="mono"
-              value={name}
-              disabled={was !== undefined}
-              placeholder="holidays"
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(e) => setName(e.target.value.trim())}
-            />
-          </span>
-        </label>
-        <label className="f" htmlFor={`${ids}z`}>
-          <span className="lab">{c.zone}</span>
-          <span className="inp">
-            <input
-              id={`${ids}z`}
-              value={zone}
-              autoComplete="off"
-              onChange={(e) => setZone(e.target.value.trim())}
-            />
-          </span>
-        </label>
-      </div>
-      <label className="f" htmlFor={`${ids}d`}>
-        <span className="lab">
-          {c.description} <span className="mut">{t.act.optional}</span>
-        </span>
-        <span className="inp">
-          <input id={`${ids}d`} value={description} onChange={(e) => setDescription(e.target.value)} />
-        </span>
-      </label>
-      <label className="f" htmlFor={`${ids}t`}>
-        <span className="lab">{c.datesLabel}</span>
-        <textarea
-          id={`${ids}t`}
-          className="area mono"
-          rows={4}
-          spellCheck={false}
-          placeholder={"12-25\n2026-04-03"}
-          value={dates}
-          onChange={(e) => setDates(e.target.value)}
+        <TextField
+          label={c.name}
+          mono
+          value={name}
+          disabled={was !== undefined}
+          placeholder="holidays"
+          onChange={(v) => setName(v.trim())}
         />
-        <span className="hint">{c.datesHint}</span>
-      </label>
+        <TextField label={c.zone} value={zone} onChange={(v) => setZone(v.trim())} />
+      </div>
+      <TextField label={c.description} optional value={description} onChange={setDescription} />
+      <Field label={c.datesLabel} hint={c.datesHint}>
+        {(ids) => (
+          <textarea
+            {...ids}
+            className="area mono"
+            rows={4}
+            spellCheck={false}
+            placeholder={"12-25\n2026-04-03"}
+            value={dates}
+            onChange={(e) => setDates(e.target.value)}
+          />
+        )}
+      </Field>
       <div className="f">
         <span className="lab">{c.windowsLabel}</span>
         {windows.map((w, i) => (
@@ -167,15 +137,6 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
           </Button>
         </span>
       </div>
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.code === "precondition_failed"
-            ? t.error.codes.precondition_failed
-            : (problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-              problem.detail ??
-              t.error.codes[problem.code])}
-        </p>
-      )}
-    </Dialog>
+    </FormDialog>
   );
 }

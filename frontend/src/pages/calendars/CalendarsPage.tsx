@@ -1,13 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CalendarDays, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { calendarsQuery, deleteCalendar } from "@/api/cluster";
 import type { CalendarItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
 import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
-import { toast } from "@/components/Toasts";
-import { useComplain } from "@/shell/actions";
+import { AskDialog } from "@/shell/AskDialog";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { CalendarDialog } from "./CalendarDialog";
@@ -19,6 +17,7 @@ const shownWindows = 12;
 /** Named sets of dates and windows, to which schedules refer. */
 export default function CalendarsPage() {
   const t = useCalendarT();
+  const client = useQueryClient();
   const query = useQuery(calendarsQuery);
   const mayEdit = useMay()("edit", "*");
   const [editing, setEditing] = useState<CalendarItem | "new">();
@@ -58,7 +57,17 @@ export default function CalendarsPage() {
           onClose={() => setEditing(undefined)}
         />
       )}
-      {removing && <RemoveDialog item={removing} onClose={() => setRemoving(undefined)} />}
+      {removing && (
+        <AskDialog
+          title={t.calendars.remove(removing.definition.calendar)}
+          hint={t.calendars.removeHint}
+          verb={t.act.remove}
+          done={t.done.deleted(removing.definition.calendar)}
+          act={() => deleteCalendar(removing.definition.calendar, removing.revision)}
+          onDone={() => void client.invalidateQueries({ queryKey: calendarsQuery.queryKey })}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
     </Page>
   );
 }
@@ -115,39 +124,5 @@ function CalendarCard({ item, onEdit, onRemove }: CalendarCardProps) {
         </p>
       </div>
     </Card>
-  );
-}
-
-function RemoveDialog({ item, onClose }: { item: CalendarItem; onClose(): void }) {
-  const t = useCalendarT();
-  const client = useQueryClient();
-  const complain = useComplain();
-  const name = item.definition.calendar;
-  const remove = useMutation({
-    mutationFn: () => deleteCalendar(name, item.revision),
-    onError: complain,
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: calendarsQuery.queryKey });
-      toast({ text: t.done.deleted(name) });
-    },
-    onSettled: onClose,
-  });
-  return (
-    <Dialog
-      title={t.calendars.remove(name)}
-      hint={t.calendars.removeHint}
-      open
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="danger-fill" busy={remove.isPending} onClick={() => remove.mutate()}>
-            {t.act.remove}
-          </Button>
-        </>
-      }
-    >
-      {null}
-    </Dialog>
   );
 }

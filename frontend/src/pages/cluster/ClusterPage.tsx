@@ -4,13 +4,14 @@ import { useState } from "react";
 import { healthQuery, holdQuery, nodesQuery, setHold, versionQuery } from "@/api/cluster";
 import type { Node } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { TextField } from "@/components/fields";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Mark } from "@/components/Status";
 import { GroupDot } from "@/components/TaskIcon";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
@@ -160,15 +161,11 @@ function Switch() {
   const hold = useQuery(holdQuery).data;
   const [asking, setAsking] = useState(false);
   const [note, setNote] = useState("");
-  const set = useMutation({
-    mutationFn: (paused: boolean) => setHold(paused, note),
-    onError: complain,
-    onSuccess: () => {
-      setAsking(false);
-      setNote("");
-      void client.invalidateQueries();
-    },
-  });
+  const changed = () => {
+    setNote("");
+    void client.invalidateQueries();
+  };
+  const resume = useMutation({ mutationFn: () => setHold(false, ""), onError: complain, onSuccess: changed });
   if (!hold) return null;
   return (
     <Card title={t.cluster.switch}>
@@ -185,8 +182,8 @@ function Switch() {
             <Button
               look="primary"
               disabled={!operates}
-              busy={set.isPending}
-              onClick={() => set.mutate(false)}
+              busy={resume.isPending}
+              onClick={() => resume.mutate()}
             >
               {t.cluster.resumeAll}
             </Button>
@@ -202,27 +199,18 @@ function Switch() {
           </>
         )}
       </div>
-      <Dialog
-        title={t.cluster.pauseAsk}
-        hint={t.cluster.pauseHint}
-        open={asking}
-        onClose={() => setAsking(false)}
-        footer={
-          <>
-            <Button onClick={() => setAsking(false)}>{t.act.cancel}</Button>
-            <Button look="danger-fill" busy={set.isPending} onClick={() => set.mutate(true)}>
-              {t.cluster.pauseAll}
-            </Button>
-          </>
-        }
-      >
-        <label className="f">
-          <span className="lab">{t.cluster.reason}</span>
-          <span className="inp">
-            <input value={note} maxLength={500} onChange={(e) => setNote(e.target.value)} />
-          </span>
-        </label>
-      </Dialog>
+      {asking && (
+        <AskDialog
+          title={t.cluster.pauseAsk}
+          hint={t.cluster.pauseHint}
+          verb={t.cluster.pauseAll}
+          act={() => setHold(true, note)}
+          onDone={changed}
+          onClose={() => setAsking(false)}
+        >
+          <TextField label={t.cluster.reason} value={note} maxLength={500} onChange={setNote} />
+        </AskDialog>
+      )}
     </Card>
   );
 }

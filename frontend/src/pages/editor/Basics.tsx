@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
-import { Section, type SectionProps, TextField, without } from "./fields";
+import { TextField } from "@/components/fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {

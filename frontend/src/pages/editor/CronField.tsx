@@ -1,8 +1,8 @@
+import { TextField } from "@/components/fields";
 import { cronToSentence, parseCells, sentenceToCron } from "@/lib/cron";
 import { useLang } from "@/lib/format";
 import { cronInWords } from "@/lib/words";
 import { CronCells } from "./CronCells";
-import { TextField } from "./fields";
 import { SentenceBuilder } from "./SentenceBuilder";
 import { useEditorT } from "./texts";
 

@@ -4,7 +4,8 @@ import { useId, useState } from "react";
 import { jobSearch } from "@/api/jobs";
 import type { Child } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { Check, Section, type SectionProps, without } from "./fields";
+import { Check } from "@/components/fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 const ends = ["success", "failure", "end"] as const;

@@ -1,5 +1,6 @@
 import type { Job } from "@/api/schema.gen";
-import { DurationField, Section, type SectionProps, without } from "./fields";
+import { DurationField } from "@/components/fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 const limits = [

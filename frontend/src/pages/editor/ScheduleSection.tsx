@@ -3,11 +3,12 @@ import { useId } from "react";
 import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
+import { TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { instantToWall, isZone, localZone, wallToInstant } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
-import { Section, type SectionProps, TextField, without } from "./fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];

@@ -1,15 +1,7 @@
 import type { Misfire, Overlap, Retry } from "@/api/schema.gen";
+import { Check, Choice, DurationField, NumberField, TextField } from "@/components/fields";
 import { defaultOn, overlapInWords, retryInWords } from "@/lib/policies";
-import {
-  Check,
-  Choice,
-  DurationField,
-  NumberField,
-  Section,
-  type SectionProps,
-  TextField,
-  without,
-} from "./fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 const misfires = ["skip", "fire_once", "fire_all"] as const;

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import type { Job, Map as Pieces } from "@/api/schema.gen";
+import { Choice, NumberField, Pairs, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
-import { Choice, NumberField, Pairs, Section, type SectionProps, TextField, without } from "./fields";
+import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
 /** In the order in which people meet them; XXL-JOB has them all but the first. */

@@ -1,38 +1,30 @@
-import { useState } from "react";
-import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { useQueryClient } from "@tanstack/react-query";
+import { deleteJob, refOf, refreshJobs } from "@/api/jobs";
 import { useT } from "@/i18n";
+import { AskDialog } from "@/shell/AskDialog";
 
 interface DeleteDialogProps {
   job: string;
+  onDone?(): void;
   onClose(): void;
-  onDelete(): Promise<void>;
 }
 
 /** Asks before a job is deleted, by its name. */
-export function DeleteDialog({ job, onClose, onDelete }: DeleteDialogProps) {
+export function DeleteDialog({ job, onDone, onClose }: DeleteDialogProps) {
   const t = useT();
-  const [busy, setBusy] = useState(false);
-  const confirm = () => {
-    setBusy(true);
-    onDelete().then(onClose, () => setBusy(false));
-  };
+  const client = useQueryClient();
   return (
-    <Dialog
+    <AskDialog
       title={t.job.removeAsk(job)}
       hint={t.job.removeHint}
-      open
+      verb={t.act.remove}
+      done={t.done.deleted(job)}
+      act={() => deleteJob(refOf(job))}
+      onDone={() => {
+        void refreshJobs(client);
+        onDone?.();
+      }}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="danger-fill" busy={busy} onClick={confirm}>
-            {t.act.remove}
-          </Button>
-        </>
-      }
-    >
-      {null}
-    </Dialog>
+    />
   );
 }

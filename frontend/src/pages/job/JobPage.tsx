@@ -30,7 +30,7 @@ import { useT } from "@/i18n";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { kindOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
-import { useDelete, usePause, useRunNow } from "@/shell/actions";
+import { usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
@@ -175,7 +175,6 @@ function Actions({ item }: { item: JobItem }) {
   const [operates, edits] = [may("operate", group), may("edit", group)];
   const run = useRunNow();
   const pause = usePause();
-  const remove = useDelete();
   const close = () => setDialog(undefined);
   const edit = () => void navigate({ to: "/jobs/$group/$name/edit", params: { group, name } });
   const togglePause = () => (d.paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
@@ -267,11 +266,7 @@ function Actions({ item }: { item: JobItem }) {
         <RunDialog item={item} onClose={close} onRun={(params) => run.mutateAsync({ job: d.job, params })} />
       )}
       {dialog === "delete" && (
-        <DeleteDialog
-          job={d.job}
-          onClose={close}
-          onDelete={() => remove.mutateAsync(d.job).then(() => navigate({ to: "/jobs" }))}
-        />
+        <DeleteDialog job={d.job} onClose={close} onDone={() => void navigate({ to: "/jobs" })} />
       )}
     </>
   );

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { JobItem } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { TextField } from "@/components/fields";
 import { Ago } from "@/components/Time";
 import { useWords } from "@/lib/format";
 
@@ -22,19 +22,13 @@ export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
   };
   const zoned = f.in(item.definition.schedule?.zone ?? f.zone);
   return (
-    <Dialog
+    <FormDialog
       title={t.job.pauseAsk(item.definition.job)}
       hint={t.job.pauseHint}
-      open
+      verb={t.act.pause}
+      busy={busy}
+      onSubmit={pause}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={busy} onClick={pause}>
-            {t.act.pause}
-          </Button>
-        </>
-      }
     >
       <ul className="fires">
         {item.next_fires.slice(0, 5).map((fire) => (
@@ -47,12 +41,7 @@ export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
           </li>
         ))}
       </ul>
-      <label className="f">
-        <span className="lab">{t.jobs.review.note}</span>
-        <span className="inp">
-          <input value={note} maxLength={500} onChange={(e) => setNote(e.target.value)} />
-        </span>
-      </label>
-    </Dialog>
+      <TextField label={t.jobs.review.note} value={note} maxLength={500} onChange={setNote} />
+    </FormDialog>
   );
 }

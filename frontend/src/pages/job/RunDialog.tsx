@@ -1,8 +1,7 @@
 import { useState } from "react";
 import type { JobItem } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
 import { useT } from "@/i18n";
 
 interface RunDialogProps {
@@ -23,24 +22,19 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
     onRun(value.json).then(onClose, () => setBusy(false));
   };
   return (
-    <Dialog
+    <FormDialog
       title={t.job.runAsk(item.definition.job)}
       hint={t.job.runHint}
-      open
       wide
+      verb={t.act.run}
+      busy={busy}
+      disabled={value === undefined}
+      aside={value === undefined && t.job.badJson}
+      onSubmit={run}
       onClose={onClose}
-      footer={
-        <>
-          <span className="c-bad right-auto">{value === undefined && t.job.badJson}</span>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={busy} disabled={value === undefined} onClick={run}>
-            {t.act.run}
-          </Button>
-        </>
-      }
     >
       <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={10} />
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -15,7 +15,7 @@ import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { healthOf } from "@/lib/stats";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
-import { useDelete, usePause, useRunNow } from "@/shell/actions";
+import { usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
@@ -37,7 +37,6 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
   const view = useWindow(scroller, items.length, rowHeight);
   const run = useRunNow();
   const pause = usePause();
-  const remove = useDelete();
   const [deleting, setDeleting] = useState<string>();
   const anchor = useRef<number>(undefined);
 
@@ -121,13 +120,7 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
           {view.after > 0 && <tr style={{ height: view.after }} aria-hidden />}
         </tbody>
       </table>
-      {deleting && (
-        <DeleteDialog
-          job={deleting}
-          onClose={() => setDeleting(undefined)}
-          onDelete={() => remove.mutateAsync(deleting)}
-        />
-      )}
+      {deleting && <DeleteDialog job={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }

@@ -1,12 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { problemOf } from "@/api/problem";
 import { type RetryOptions, retryRun, runsKey } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
 import { Segments } from "@/components/Segments";
 import { useT } from "@/i18n";
 
@@ -43,24 +41,19 @@ export default function RetryDialog({ detail, run, params, onClose }: RetryDialo
       void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } });
     },
   });
-  const problem = retry.error ? problemOf(retry.error) : undefined;
   const repeats = inPieces && pieces === "failed";
   return (
-    <Dialog
+    <FormDialog
       title={w.title}
       hint={w.hint}
-      open
       wide
+      verb={t.act.runAgain}
+      busy={retry.isPending}
+      disabled={!value}
+      error={retry.error}
+      aside={!value && t.job.badJson}
+      onSubmit={() => retry.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <span className="c-bad right-auto">{!value && t.job.badJson}</span>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={retry.isPending} disabled={!value} onClick={() => retry.mutate()}>
-            {t.act.runAgain}
-          </Button>
-        </>
-      }
     >
       <div className="f">
         <span className="lab">{w.version}</span>
@@ -94,14 +87,7 @@ export default function RetryDialog({ detail, run, params, onClose }: RetryDialo
           <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={8} />
         </div>
       )}
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { endSession, sessionsQuery, setPassword } from "@/api/access";
-import { problemOf } from "@/api/problem";
 import type { Me } from "@/api/schema.gen";
 import { meKey, meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
@@ -135,7 +135,6 @@ function Password({ me }: { me: Me }) {
       toast({ text: t.settings.passwordSet });
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   const submit = (e: FormEvent) => {
     e.preventDefault();
     save.mutate();
@@ -172,13 +171,7 @@ function Password({ me }: { me: Me }) {
           </span>
           <span className="hint">{t.signIn.rule}</span>
         </label>
-        {problem && (
-          <p className="ferr" role="alert">
-            {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-              problem.detail ??
-              t.error.codes[problem.code]}
-          </p>
-        )}
+        <Refusal error={save.error} />
         <span>
           <Button type="submit" busy={save.isPending}>
             {t.settings.setPassword}

@@ -1,21 +1,20 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { createToken, revokeToken, tokensKey, tokensQuery } from "@/api/access";
-import { problemOf } from "@/api/problem";
 import type { Access, NewToken, Token } from "@/api/schema.gen";
 import { meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Check, TextField } from "@/components/fields";
 import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Reveal } from "@/components/Reveal";
 import { Segments } from "@/components/Segments";
 import { Ago } from "@/components/Time";
-import { toast } from "@/components/Toasts";
-import { useComplain } from "@/shell/actions";
+import { AskDialog } from "@/shell/AskDialog";
 import { useMay } from "@/shell/may";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
-import { Reveal } from "./Reveal";
 import { useSettingsT } from "./texts";
 
 const lives = ["7d", "30d", "90d", "366d"] as const;
@@ -24,6 +23,7 @@ const lives = ["7d", "30d", "90d", "366d"] as const;
 export default function Tokens() {
   const t = useSettingsT();
   const s = t.settings;
+  const client = useQueryClient();
   const isAdmin = useMay()("admin", "*");
   const me = useQuery(meQuery).data;
   const [whose, setWhose] = useState<"mine" | "all">("mine");
@@ -128,7 +128,17 @@ export default function Tokens() {
           onClose={() => setMade(undefined)}
         />
       )}
-      {revoking && <RevokeDialog token={revoking} onClose={() => setRevoking(undefined)} />}
+      {revoking && (
+        <AskDialog
+          title={s.revokeAsk(revoking.name)}
+          hint={s.revokeHint}
+          verb={s.revoke}
+          done={s.revoked(revoking.name)}
+          act={() => revokeToken(revoking.id)}
+          onDone={() => void client.invalidateQueries({ queryKey: tokensKey })}
+          onClose={() => setRevoking(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -143,7 +153,6 @@ interface TokenDialogProps {
 function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
   const t = useSettingsT();
   const s = t.settings;
-  const ids = useId();
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [user, setUser] = useState("");
@@ -157,48 +166,20 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
       onMade(made);
     },
   });
-  const problem = make.error ? problemOf(make.error) : undefined;
   return (
-    <Dialog
+    <FormDialog
       title={s.newToken}
-      open
       wide
+      verb={s.makeToken}
+      busy={make.isPending}
+      disabled={name === "" || (local && user === "")}
+      error={make.error}
+      onSubmit={() => make.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button
-            look="primary"
-            busy={make.isPending}
-            disabled={name === "" || (local && user === "")}
-            onClick={() => make.mutate()}
-          >
-            {s.makeToken}
-          </Button>
-        </>
-      }
     >
       <div className="two">
-        <label className="f" htmlFor={`${ids}n`}>
-          <span className="lab">{s.tokenName}</span>
-          <span className="inp">
-            <input
-              id={`${ids}n`}
-              value={name}
-              maxLength={100}
-              placeholder="CI"
-              onChange={(e) => setName(e.target.value)}
-            />
-          </span>
-        </label>
-        {local && (
-          <label className="f" htmlFor={`${ids}u`}>
-            <span className="lab">{s.user}</span>
-            <span className="inp">
-              <input id={`${ids}u`} value={user} onChange={(e) => setUser(e.target.value.trim())} />
-            </span>
-          </label>
-        )}
+        <TextField label={s.tokenName} value={name} maxLength={100} placeholder="CI" onChange={setName} />
+        {local && <TextField label={s.user} value={user} onChange={(v) => setUser(v.trim())} />}
       </div>
       <div className="f">
         <span className="lab">{s.lives}</span>
@@ -209,56 +190,8 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
           onChange={setLife}
         />
       </div>
-      <label className="check">
-        <input
-          type="checkbox"
-          className="ck"
-          checked={narrow}
-          onChange={(e) => setNarrow(e.target.checked)}
-        />
-        <span>{s.narrow}</span>
-      </label>
+      <Check label={s.narrow} checked={narrow} onChange={setNarrow} />
       {narrow && <AccessRows value={access} onChange={setAccess} />}
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
-    </Dialog>
-  );
-}
-
-function RevokeDialog({ token, onClose }: { token: Token; onClose(): void }) {
-  const t = useSettingsT();
-  const client = useQueryClient();
-  const complain = useComplain();
-  const revoke = useMutation({
-    mutationFn: () => revokeToken(token.id),
-    onError: complain,
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: tokensKey });
-      toast({ text: t.settings.revoked(token.name) });
-    },
-    onSettled: onClose,
-  });
-  return (
-    <Dialog
-      title={t.settings.revokeAsk(token.name)}
-      hint={t.settings.revokeHint}
-      open
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="danger-fill" busy={revoke.isPending} onClick={() => revoke.mutate()}>
-            {t.settings.revoke}
-          </Button>
-        </>
-      }
-    >
-      {null}
-    </Dialog>
+    </FormDialog>
   );
 }

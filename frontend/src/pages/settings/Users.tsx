@@ -1,25 +1,27 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ellipsis, KeyRound, Link2, LogOut, Pencil, Plus, Trash2, UserX } from "lucide-react";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { deleteUser, endSessionsOf, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
-import { problemOf } from "@/api/problem";
 import type { Access, UserItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
+import { FormDialog } from "@/components/FormDialog";
+import { Check, TextField } from "@/components/fields";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
 import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Reveal } from "@/components/Reveal";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
+import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
-import { Reveal } from "./Reveal";
 import { useSettingsT } from "./texts";
 
 /** Who may sign in, and what each may do. */
 export default function Users() {
   const t = useSettingsT();
   const s = t.settings;
+  const client = useQueryClient();
   const list = useQuery(usersQuery);
   const [editing, setEditing] = useState<UserItem | "new">();
   const [link, setLink] = useState<{ user: string; link: string; expires_at: string }>();
@@ -81,7 +83,17 @@ export default function Users() {
           onClose={() => setLink(undefined)}
         />
       )}
-      {removing && <RemoveDialog user={removing} onClose={() => setRemoving(undefined)} />}
+      {removing && (
+        <AskDialog
+          title={s.removeUser(removing.user)}
+          hint={s.removeUserHint}
+          verb={t.act.remove}
+          done={t.done.deleted(removing.user)}
+          act={() => deleteUser(removing.user)}
+          onDone={() => void client.invalidateQueries({ queryKey: usersKey })}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -174,7 +186,6 @@ interface UserDialogProps {
 function UserDialog({ user, onClose, onLink }: UserDialogProps) {
   const t = useSettingsT();
   const s = t.settings;
-  const ids = useId();
   const client = useQueryClient();
   const [name, setName] = useState(user?.user ?? "");
   const [display, setDisplay] = useState(user?.display_name ?? "");
@@ -195,116 +206,42 @@ function UserDialog({ user, onClose, onLink }: UserDialogProps) {
       if (!user && !program) invite.mutate(name);
     },
   });
-  const problem = save.error ? problemOf(save.error) : undefined;
   return (
-    <Dialog
+    <FormDialog
       title={user ? s.editUser(user.user) : s.newUser}
-      open
       wide
+      verb={user ? s.saveUser : program ? s.create : s.createAndInvite}
+      busy={save.isPending}
+      disabled={name === ""}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={save.isPending} disabled={name === ""} onClick={() => save.mutate()}>
-            {user ? s.saveUser : program ? s.create : s.createAndInvite}
-          </Button>
-        </>
-      }
     >
       <div className="two">
-        <label className="f" htmlFor={`${ids}u`}>
-          <span className="lab">{s.user}</span>
-          <span className="inp">
-            <input
-              id={`${ids}u`}
-              value={name}
-              disabled={user !== undefined}
-              autoComplete="off"
-              spellCheck={false}
-              placeholder="lin.wei"
-              onChange={(e) => setName(e.target.value.trim())}
-            />
-          </span>
-        </label>
-        <label className="f" htmlFor={`${ids}d`}>
-          <span className="lab">
-            {s.name} <span className="mut">{t.act.optional}</span>
-          </span>
-          <span className="inp">
-            <input
-              id={`${ids}d`}
-              value={display}
-              maxLength={200}
-              autoComplete="off"
-              onChange={(e) => setDisplay(e.target.value)}
-            />
-          </span>
-        </label>
+        <TextField
+          label={s.user}
+          value={name}
+          disabled={user !== undefined}
+          spellCheck={false}
+          placeholder="lin.wei"
+          onChange={(v) => setName(v.trim())}
+        />
+        <TextField label={s.name} optional value={display} maxLength={200} onChange={setDisplay} />
       </div>
       <AccessRows value={access} onChange={setAccess} />
       {user ? (
-        <label className="check">
-          <input
-            type="checkbox"
-            className="ck"
-            checked={disabled}
-            onChange={(e) => setDisabled(e.target.checked)}
-          />
-          <span>{s.disableHint}</span>
-        </label>
+        <Check label={s.disableHint} checked={disabled} onChange={setDisabled} />
       ) : (
-        <label className="check">
-          <input
-            type="checkbox"
-            className="ck"
-            checked={program}
-            onChange={(e) => setProgram(e.target.checked)}
-          />
-          <span>
-            <KeyRound size={13} aria-hidden /> {s.program}
-          </span>
-        </label>
+        <Check
+          label={
+            <>
+              <KeyRound size={13} aria-hidden /> {s.program}
+            </>
+          }
+          checked={program}
+          onChange={setProgram}
+        />
       )}
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
-    </Dialog>
-  );
-}
-
-function RemoveDialog({ user, onClose }: { user: UserItem; onClose(): void }) {
-  const t = useSettingsT();
-  const client = useQueryClient();
-  const complain = useComplain();
-  const remove = useMutation({
-    mutationFn: () => deleteUser(user.user),
-    onError: complain,
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: usersKey });
-      toast({ text: t.done.deleted(user.user) });
-    },
-    onSettled: onClose,
-  });
-  return (
-    <Dialog
-      title={t.settings.removeUser(user.user)}
-      hint={t.settings.removeUserHint}
-      open
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="danger-fill" busy={remove.isPending} onClick={() => remove.mutate()}>
-            {t.act.remove}
-          </Button>
-        </>
-      }
-    >
-      {null}
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { handlersQuery } from "@/api/groups";
-import { TextField } from "../fields";
+import { TextField } from "@/components/fields";
 import { useEditorT } from "../texts";
 import type { TaskProps } from "./TaskSection";
 

@@ -1,6 +1,7 @@
 import type { HttpTask } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
-import { Check, Choice, Pairs, TextField, without } from "../fields";
+import { Check, Choice, Pairs, TextField } from "@/components/fields";
+import { without } from "../Section";
 import { useEditorT } from "../texts";
 import type { TaskProps } from "./TaskSection";
 

@@ -1,4 +1,4 @@
-import { Pairs, TextField } from "../fields";
+import { Pairs, TextField } from "@/components/fields";
 import { useEditorT } from "../texts";
 import type { TaskProps } from "./TaskSection";
 

@@ -1,5 +1,5 @@
+import { Choice, Lines, TextField } from "@/components/fields";
 import { isRecord, type SchemaField, withProperty } from "@/lib/schema";
-import { Choice, Lines, TextField } from "../fields";
 import { useEditorT } from "../texts";
 import { JsonField } from "./ParamsField";
 

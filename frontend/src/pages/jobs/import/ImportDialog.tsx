@@ -3,9 +3,9 @@ import { CircleCheck, CircleMinus, CircleX, FileUp, type LucideIcon, Pencil, Plu
 import { useId, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refreshJobs } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
+import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
 import { localZone } from "@/lib/format";
 import type { Tone } from "@/lib/status";
@@ -44,7 +44,6 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
     deed.reset();
   };
   const trouble = dry.error ?? deed.error;
-  const problem = trouble ? problemOf(trouble) : undefined;
   const open = async (file: File | undefined) => {
     if (!file) return;
     const read = await file.text();
@@ -91,13 +90,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
         )
       }
     >
-      {problem && (
-        <p className="ferr" role="alert">
-          {problem.errors?.map((x) => `${x.field} ${x.reason}`).join("; ") ??
-            problem.detail ??
-            t.error.codes[problem.code]}
-        </p>
-      )}
+      <Refusal error={trouble} />
       {rows ? (
         <Rows rows={rows} />
       ) : (

@@ -1,30 +1,11 @@
-import { type ReactNode, useId, useState } from "react";
-import type { Job } from "@/api/schema.gen";
+import { type ComponentProps, type ReactNode, useId, useState } from "react";
+import { useT } from "@/i18n";
 import { parseDuration } from "@/lib/duration";
-import { useEditorT } from "./texts";
-
-/** What every section of the form works on. */
-export interface SectionProps {
-  doc: Job;
-  onChange(next: Job): void;
-  /** What is wrong, by the path of the field. */
-  errors: ReadonlyMap<string, string>;
-}
-
-export function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
-  return (
-    <section className="sect">
-      <div>
-        <h2>{title}</h2>
-        <p>{hint}</p>
-      </div>
-      <div className="fields">{children}</div>
-    </section>
-  );
-}
 
 interface FieldProps {
   label: ReactNode;
+  /** It may stay empty. */
+  optional?: boolean;
   hint?: ReactNode;
   error?: string;
   children(ids: {
@@ -35,12 +16,15 @@ interface FieldProps {
 }
 
 /** A field with its label above, and below it what is wrong or what to know. */
-export function Field({ label, hint, error, children }: FieldProps) {
+export function Field({ label, optional, hint, error, children }: FieldProps) {
+  const t = useT();
   const id = useId();
   const note = error ?? hint;
   return (
     <div className="f">
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        {label} {optional && <span className="mut">{t.act.optional}</span>}
+      </label>
       {children({
         id,
         "aria-describedby": note ? `${id}-note` : undefined,
@@ -55,31 +39,30 @@ export function Field({ label, hint, error, children }: FieldProps) {
   );
 }
 
-interface TextFieldProps {
+interface TextFieldProps
+  extends Omit<ComponentProps<"input">, "onChange" | "value" | "className" | "children"> {
   label: ReactNode;
   value: string;
   onChange(value: string): void;
+  optional?: boolean;
   hint?: ReactNode;
   error?: string;
-  placeholder?: string;
+  /** Of a name or a number: set as code, and not checked for its spelling. */
   mono?: boolean;
-  disabled?: boolean;
-  type?: string;
-  list?: string;
 }
 
-export function TextField({ label, value, onChange, hint, error, mono, ...rest }: TextFieldProps) {
+export function TextField({ label, value, onChange, optional, hint, error, mono, ...rest }: TextFieldProps) {
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} optional={optional} hint={hint} error={error}>
       {(ids) => (
         <span className={error ? "inp bad" : "inp"}>
           <input
             {...ids}
+            autoComplete="off"
+            spellCheck={!mono}
             {...rest}
             className={mono ? "mono" : undefined}
             value={value}
-            autoComplete="off"
-            spellCheck={!mono}
             onChange={(e) => onChange(e.target.value)}
           />
         </span>
@@ -132,8 +115,8 @@ interface DurationFieldProps {
 
 /** A length of time as documents write it. What is none is said at once, below the field. */
 export function DurationField({ value = "", onChange, error, ...rest }: DurationFieldProps) {
-  const t = useEditorT();
-  const bad = value !== "" && parseDuration(value) === undefined ? t.editor.badDuration : undefined;
+  const t = useT();
+  const bad = value !== "" && parseDuration(value) === undefined ? t.error.badDuration : undefined;
   return (
     <TextField
       {...rest}
@@ -277,12 +260,4 @@ export function Check({ label, checked, onChange, disabled }: CheckProps) {
       <span>{label}</span>
     </label>
   );
-}
-
-/** Returns an object without the fields that are empty, so that a document says only what was set. */
-export function without<T extends object>(value: T): T {
-  const kept = Object.entries(value).filter(
-    ([, v]) => v !== undefined && v !== "" && !(Array.isArray(v) && v.length === 0),
-  );
-  return Object.fromEntries(kept) as T;
 }
