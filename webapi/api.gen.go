@@ -899,6 +899,32 @@ type Note struct {
 	Note string `json:"note,omitempty"`
 }
 
+// OffsetSuggestion defines model for OffsetSuggestion.
+type OffsetSuggestion struct {
+	// Fires How many it has within the range
+	Fires int `json:"fires"`
+
+	// Job group/name
+	Job string `json:"job"`
+
+	// Spread What its schedule's spread could be
+	Spread job.Duration `json:"spread"`
+}
+
+// OffsetSuggestions defines model for OffsetSuggestions.
+type OffsetSuggestions struct {
+	// BusiestAfter The same with all suggestions
+	BusiestAfter int `json:"busiest_after"`
+
+	// BusiestBefore How many fires are due in the busiest minute of the range
+	BusiestBefore int       `json:"busiest_before"`
+	From          time.Time `json:"from"`
+
+	// Items Those of the most crowded minutes first, 200 at most
+	Items []OffsetSuggestion `json:"items"`
+	To    time.Time          `json:"to"`
+}
+
 // Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
 type Overlap = job.Overlap
 
@@ -1213,6 +1239,9 @@ type Secret struct {
 	// Secret Its name
 	Secret    string    `json:"secret"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// UsedBy Jobs of the group whose tasks ask for it, as group/name, of a list
+	UsedBy []string `json:"used_by,omitempty"`
 }
 
 // SecretList defines model for SecretList.
@@ -1616,6 +1645,18 @@ type CountFiresParams struct {
 
 	// Parts Into how many parts to divide the range
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// SuggestOffsetsParams defines parameters for SuggestOffsets.
+type SuggestOffsetsParams struct {
+	// From Exclusive. Defaults to now
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 24 hours after from
+	To time.Time `form:"to" json:"to"`
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
@@ -2245,6 +2286,9 @@ type ServerInterface interface {
 	// CountFires How much will fire, over a range of time in equal parts
 	// (GET /api/v1/fires/counts)
 	CountFires(c *fiber.Ctx, params CountFiresParams) error
+	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+	// (GET /api/v1/fires/offsets)
+	SuggestOffsets(c *fiber.Ctx, params SuggestOffsetsParams) error
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
@@ -3811,6 +3855,57 @@ func (siw *ServerInterfaceWrapper) CountFires(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CountFires(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SuggestOffsets operation middleware
+func (siw *ServerInterfaceWrapper) SuggestOffsets(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SuggestOffsetsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SuggestOffsets(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7396,6 +7491,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/fires/counts", wrapper.CountFires)
 
+	router.Get(options.BaseURL+"/api/v1/fires/offsets", wrapper.SuggestOffsets)
+
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id", wrapper.GetRun)
 
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id/pieces", wrapper.ListPieces)
@@ -8295,6 +8392,35 @@ type CountFiresdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CountFiresdefaultApplicationProblemPlusJSONResponse) VisitCountFiresResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SuggestOffsetsRequestObject struct {
+	Params SuggestOffsetsParams
+}
+
+type SuggestOffsetsResponseObject interface {
+	VisitSuggestOffsetsResponse(ctx *fiber.Ctx) error
+}
+
+type SuggestOffsets200JSONResponse OffsetSuggestions
+
+func (response SuggestOffsets200JSONResponse) VisitSuggestOffsetsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SuggestOffsetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SuggestOffsetsdefaultApplicationProblemPlusJSONResponse) VisitSuggestOffsetsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10732,6 +10858,9 @@ type StrictServerInterface interface {
 	// CountFires How much will fire, over a range of time in equal parts
 	// (GET /api/v1/fires/counts)
 	CountFires(ctx context.Context, request CountFiresRequestObject) (CountFiresResponseObject, error)
+	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+	// (GET /api/v1/fires/offsets)
+	SuggestOffsets(ctx context.Context, request SuggestOffsetsRequestObject) (SuggestOffsetsResponseObject, error)
 	// ListGroups Executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
@@ -11780,6 +11909,33 @@ func (sh *strictHandler) CountFires(ctx *fiber.Ctx, params CountFiresParams) err
 		return err
 	} else if validResponse, ok := response.(CountFiresResponseObject); ok {
 		if err := validResponse.VisitCountFiresResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SuggestOffsets operation middleware
+func (sh *strictHandler) SuggestOffsets(ctx *fiber.Ctx, params SuggestOffsetsParams) error {
+	var request SuggestOffsetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SuggestOffsets(ctx.UserContext(), request.(SuggestOffsetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SuggestOffsets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SuggestOffsetsResponseObject); ok {
+		if err := validResponse.VisitSuggestOffsetsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -117,6 +117,28 @@ func TestSecretsAreSealedAndNeverGivenBack(t *testing.T) {
 	}
 }
 
+func TestTheListOfSecretsSaysWhichJobsAskForThem(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = seal.NewMaster().Text() })
+	for _, name := range []string{"billing/b", "billing/a", "other/c"} {
+		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+name, map[string]any{
+			"job": name, "schedule": map[string]any{},
+			"task": map[string]any{"shell": "true", "secrets": map[string]any{"ONE": "db", "TWO": "db"}},
+		})
+	}
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/none", handlerJob("billing/none", "secrets", nil))
+	for _, secret := range []string{"db", "unused"} {
+		want[Secret](w, http.StatusOK, "PUT", "/api/v1/groups/billing/secrets/"+secret, map[string]any{"value": "x"})
+	}
+	list, _ := want[SecretList](w, http.StatusOK, "GET", "/api/v1/groups/billing/secrets", nil)
+	got := map[string][]string{}
+	for _, s := range list.Items {
+		got[s.Secret] = s.UsedBy
+	}
+	if diff := cmp.Diff(map[string][]string{"db": {"billing/a", "billing/b"}, "unused": nil}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAServerWithoutAKeySaysHowToGetOne(t *testing.T) {
 	w := newWorld(t)
 	w.problem(http.StatusConflict, "conflict", "PUT", "/api/v1/groups/billing/secrets/a", map[string]any{"value": "x"}, "start the server with --master-key FILE")

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -244,6 +245,31 @@ func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
 	var names []job.Name
 	x.each(&q, func(j *indexed) { names = append(names, j.name) })
 	return names, nil
+}
+
+// containing returns the jobs of a group whose definitions, as they are encoded, contain
+// a text, in order of name. It waits for the index to be loaded.
+func (x *index) containing(ctx context.Context, group string, text []byte) ([]*bus.JobEntry, error) {
+	if err := x.wait(ctx); err != nil {
+		return nil, err
+	}
+	var found []indexed
+	x.mu.RLock()
+	x.each(&query{group: group}, func(j *indexed) {
+		if bytes.Contains(j.data, text) {
+			found = append(found, *j)
+		}
+	})
+	x.mu.RUnlock()
+	entries := make([]*bus.JobEntry, 0, len(found))
+	for i := range found {
+		entry, err := found[i].entry()
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
 }
 
 // wait returns when the index is loaded, or an error when ctx ends first.

@@ -104,6 +104,8 @@ var permits = map[string]permit{
 	"listFires":  {role: auth.Viewer, where: somewhere},
 	"countFires": {role: auth.Viewer, where: somewhere},
 
+	"suggestOffsets": {role: auth.Viewer, where: somewhere},
+
 	"getOverview":    {role: auth.Viewer, where: somewhere},
 	"reportRuns":     {role: auth.Viewer, where: somewhere},
 	"reportFailures": {role: auth.Viewer, where: somewhere},

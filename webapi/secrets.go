@@ -3,6 +3,8 @@ package webapi
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +21,35 @@ func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	users, err := h.usersOfSecrets(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
 	list := SecretList{Items: make([]Secret, 0, len(secrets))}
 	for i := range secrets {
-		list.Items = append(list.Items, secretItem(&secrets[i]))
+		item := secretItem(&secrets[i])
+		item.UsedBy = users[item.Secret]
+		list.Items = append(list.Items, item)
 	}
 	return ListSecrets200JSONResponse(list), nil
+}
+
+// usersOfSecrets returns the jobs of a group by the secrets that their tasks ask for, in
+// order of name.
+func (h *handlers) usersOfSecrets(ctx context.Context, group string) (map[string][]string, error) {
+	// Most jobs ask for none, and those need not be decoded.
+	entries, err := h.index.containing(ctx, group, []byte(`"secrets":`))
+	if err != nil {
+		return nil, err
+	}
+	users := map[string][]string{}
+	for _, e := range entries {
+		asked := slices.Compact(slices.Sorted(maps.Values(e.Task.Secrets)))
+		for _, secret := range asked {
+			users[secret] = append(users[secret], string(e.Job.Job))
+		}
+	}
+	return users, nil
 }
 
 func secretItem(s *bus.Secret) Secret {

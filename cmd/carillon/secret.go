@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -124,9 +125,9 @@ func drawSecrets(t *table, secrets client.SecretList) {
 		t.line("no secrets")
 		return
 	}
-	t.row("SECRET", "UPDATED", "BY", "KEY", "DESCRIPTION")
+	t.row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.row(s.Secret, instant(s.UpdatedAt), cell(s.Author, 20), s.KeyID, cell(s.Description, noteWidth))
+		t.row(s.Secret, instant(s.UpdatedAt), cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), cell(s.Description, noteWidth))
 	}
 }
 

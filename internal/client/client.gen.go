@@ -926,6 +926,32 @@ type Note struct {
 	Note string `json:"note,omitempty"`
 }
 
+// OffsetSuggestion defines model for OffsetSuggestion.
+type OffsetSuggestion struct {
+	// Fires How many it has within the range
+	Fires int `json:"fires"`
+
+	// Job group/name
+	Job string `json:"job"`
+
+	// Spread What its schedule's spread could be
+	Spread job.Duration `json:"spread"`
+}
+
+// OffsetSuggestions defines model for OffsetSuggestions.
+type OffsetSuggestions struct {
+	// BusiestAfter The same with all suggestions
+	BusiestAfter int `json:"busiest_after"`
+
+	// BusiestBefore How many fires are due in the busiest minute of the range
+	BusiestBefore int       `json:"busiest_before"`
+	From          time.Time `json:"from"`
+
+	// Items Those of the most crowded minutes first, 200 at most
+	Items []OffsetSuggestion `json:"items"`
+	To    time.Time          `json:"to"`
+}
+
 // Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
 type Overlap = job.Overlap
 
@@ -1240,6 +1266,9 @@ type Secret struct {
 	// Secret Its name
 	Secret    string    `json:"secret"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// UsedBy Jobs of the group whose tasks ask for it, as group/name, of a list
+	UsedBy []string `json:"used_by,omitempty"`
 }
 
 // SecretList defines model for SecretList.
@@ -1655,6 +1684,18 @@ type CountFiresParams struct {
 
 	// Parts Into how many parts to divide the range
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// SuggestOffsetsParams defines parameters for SuggestOffsets.
+type SuggestOffsetsParams struct {
+	// From Exclusive. Defaults to now
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive, at most 24 hours after from
+	To time.Time `form:"to" json:"to"`
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
@@ -2546,6 +2587,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
 	CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+	//
+	// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
+	// enough apart, each with a `spread` for its schedule: it moves when a fire is
+	// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
+	// changed: who wants the offsets saves the jobs with them.
+	//
+	// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
+	SuggestOffsets(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListGroups Executor groups and their live instances
 	//
@@ -4012,6 +4063,26 @@ func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEdit
 // Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
 func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCountFiresRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+//
+// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
+// enough apart, each with a `spread` for its schedule: it moves when a fire is
+// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
+// changed: who wants the offsets saves the jobs with them.
+//
+// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
+func (c *Client) SuggestOffsets(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSuggestOffsetsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7598,6 +7669,80 @@ func NewCountFiresRequest(server string, params *CountFiresParams) (*http.Reques
 				}
 			}
 
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSuggestOffsetsRequest constructs an http.Request for the SuggestOffsets method
+func NewSuggestOffsetsRequest(server string, params *SuggestOffsetsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/fires/offsets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if params.Group != nil {
@@ -12647,6 +12792,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
 	CountFiresWithResponse(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*CountFiresResponse, error)
 
+	// SuggestOffsetsWithResponse Which jobs fire together in a range of time, and could as well fire a little later
+	//
+	// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
+	// enough apart, each with a `spread` for its schedule: it moves when a fire is
+	// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
+	// changed: who wants the offsets saves the jobs with them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
+	SuggestOffsetsWithResponse(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*SuggestOffsetsResponse, error)
+
 	// ListGroupsWithResponse Executor groups and their live instances
 	//
 	// A group without an instance is listed too; its triggers wait.
@@ -14968,6 +15125,54 @@ func (r CountFiresResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CountFiresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SuggestOffsetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OffsetSuggestions
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SuggestOffsetsResponse) GetJSON200() *OffsetSuggestions {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SuggestOffsetsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SuggestOffsetsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SuggestOffsetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SuggestOffsetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SuggestOffsetsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19192,6 +19397,24 @@ func (c *ClientWithResponses) CountFiresWithResponse(ctx context.Context, params
 	return ParseCountFiresResponse(rsp)
 }
 
+// SuggestOffsetsWithResponse Which jobs fire together in a range of time, and could as well fire a little later
+//
+// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
+// enough apart, each with a `spread` for its schedule: it moves when a fire is
+// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
+// changed: who wants the offsets saves the jobs with them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
+func (c *ClientWithResponses) SuggestOffsetsWithResponse(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*SuggestOffsetsResponse, error) {
+	rsp, err := c.SuggestOffsets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSuggestOffsetsResponse(rsp)
+}
+
 // ListGroupsWithResponse Executor groups and their live instances
 //
 // A group without an instance is listed too; its triggers wait.
@@ -21729,6 +21952,39 @@ func ParseCountFiresResponse(rsp *http.Response) (*CountFiresResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest FireCounts
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSuggestOffsetsResponse parses an HTTP response from a SuggestOffsetsWithResponse call
+func ParseSuggestOffsetsResponse(rsp *http.Response) (*SuggestOffsetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SuggestOffsetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OffsetSuggestions
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -1044,6 +1044,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fires/offsets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which jobs fire together in a range of time, and could as well fire a little later
+         * @description Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
+         *     enough apart, each with a `spread` for its schedule: it moves when a fire is
+         *     dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
+         *     changed: who wants the offsets saves the jobs with them.
+         */
+        get: operations["suggestOffsets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -2605,6 +2628,26 @@ export interface components {
             /** @description There are more within the range than were asked for */
             more: boolean;
         };
+        OffsetSuggestions: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How many fires are due in the busiest minute of the range */
+            busiest_before: number;
+            /** @description The same with all suggestions */
+            busiest_after: number;
+            /** @description Those of the most crowded minutes first, 200 at most */
+            items: components["schemas"]["OffsetSuggestion"][];
+        };
+        OffsetSuggestion: {
+            /** @description group/name */
+            job: string;
+            /** @description How many it has within the range */
+            fires: number;
+            /** @description What its schedule's spread could be */
+            spread: components["schemas"]["Duration"];
+        };
         FireCounts: {
             /** Format: date-time */
             from: string;
@@ -3625,6 +3668,8 @@ export interface components {
             author?: string;
             /** @description Names the key that opens it */
             key_id: string;
+            /** @description Jobs of the group whose tasks ask for it, as group/name, of a list */
+            used_by?: string[];
         };
         SecretList: {
             items: components["schemas"]["Secret"][];
@@ -3837,6 +3882,8 @@ export type CrontabLines = components['schemas']['CrontabLines'];
 export type Fire = components['schemas']['Fire'];
 export type FirePage = components['schemas']['FirePage'];
 export type JobFires = components['schemas']['JobFires'];
+export type OffsetSuggestions = components['schemas']['OffsetSuggestions'];
+export type OffsetSuggestion = components['schemas']['OffsetSuggestion'];
 export type FireCounts = components['schemas']['FireCounts'];
 export type Overview = components['schemas']['Overview'];
 export type Report = components['schemas']['Report'];
@@ -5752,6 +5799,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FireCounts"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    suggestOffsets: {
+        parameters: {
+            query: {
+                /** @description Exclusive. Defaults to now */
+                from?: string;
+                /** @description Inclusive, at most 24 hours after from */
+                to: string;
+                /** @description Only jobs of this executor group */
+                group?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The suggestions, and what they would do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetSuggestions"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,47 @@
+package webapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"carillon/job"
+)
+
+func TestOffsetsAreSuggestedForJobsThatFireTogetherAndMayFireLater(t *testing.T) {
+	w := newWorld(t)
+	for i := range 12 {
+		w.schedule(job.Name(fmt.Sprintf("billing/hourly-%d", i)), map[string]any{"cron": "0 * * * *"})
+	}
+	w.schedule("billing/spread", map[string]any{"cron": "0 * * * *", "spread": "5m"})
+	w.schedule("billing/often", map[string]any{"cron": "* * * * *"})
+	w.schedule("billing/alone", map[string]any{"cron": "30 12 * * *"})
+	const hour = "from=2036-01-05T11:30:00Z&to=2036-01-05T12:29:59Z"
+	s, _ := want[OffsetSuggestions](w, http.StatusOK, "GET", "/api/v1/fires/offsets?"+hour, nil)
+	if len(s.Items) != 12 || s.BusiestBefore < 13 || s.BusiestAfter > s.BusiestBefore/2 {
+		t.Fatalf("%+v", s)
+	}
+	for _, item := range s.Items {
+		if !strings.HasPrefix(item.Job, "billing/hourly-") || item.Fires != 1 || item.Spread.String() != "10m" {
+			t.Errorf("%+v", item)
+		}
+	}
+
+	// What was foreseen is what there is once they are taken.
+	for _, item := range s.Items {
+		doc := document(job.Name(item.Job), "")
+		doc["schedule"] = map[string]any{"cron": "0 * * * *", "spread": item.Spread.String()}
+		want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/"+item.Job, doc)
+	}
+	again, _ := want[OffsetSuggestions](w, http.StatusOK, "GET", "/api/v1/fires/offsets?"+hour, nil)
+	if len(again.Items) != 0 || again.BusiestBefore != s.BusiestAfter {
+		t.Errorf("foreseen %d, then %+v", s.BusiestAfter, again)
+	}
+	counts, _ := want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?parts=60&from=2036-01-05T11:30:00Z&to=2036-01-05T12:30:00Z", nil)
+	if most := slices.Max(counts.Counts); most != s.BusiestAfter {
+		t.Errorf("foreseen %d, counted %d", s.BusiestAfter, most)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires/offsets?from=2036-01-05T00:00:00Z&to=2036-01-06T00:00:01Z", nil, "24 hours")
+}
