@@ -7,7 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { refOf } from "./api/jobs";
-import { many, manyOf, one, oneOf, parseSearch, stringifySearch, whole } from "./lib/search";
+import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
 import { Crashed, Missing } from "./shell/Lost";
 import { Shell } from "./shell/Shell";
@@ -32,9 +32,29 @@ export type Range = (typeof ranges)[number];
 export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
 export const jobViews = ["failing", "running", "paused"] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
-export const settingsTabs = ["profile", "users", "tokens", "about"] as const;
+export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
 export const alertTabs = ["open", "resolved", "rules", "channels", "silences"] as const;
+export const instanceStates = ["online", "draining", "cordoned", "lost", "incompatible"] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;
+
+/** The filters of the jobs' page, of what an address or a saved view says. */
+export function jobsSearch(s: RawSearch) {
+  return optional({ q: one(s.q), group: one(s.group), view: oneOf(s.view, jobViews) });
+}
+
+/** The filters of the runs' page. */
+export function runsSearch(s: RawSearch) {
+  return optional({
+    job: many(s.job)?.filter((j) => refOf(j).group !== ""),
+    group: one(s.group),
+    status: manyOf(s.status, statuses),
+    cause: manyOf(s.cause, causes),
+    instance: one(s.instance),
+    range: oneOf(s.range, ranges),
+    from: one(s.from),
+    to: one(s.to),
+  });
+}
 
 const overview = createRoute({
   getParentRoute: () => root,
@@ -55,7 +75,7 @@ const signIn = createRoute({
 const jobs = createRoute({
   getParentRoute: () => root,
   path: "/jobs",
-  validateSearch: (s) => optional({ q: one(s.q), group: one(s.group), view: oneOf(s.view, jobViews) }),
+  validateSearch: jobsSearch,
   component: lazyRouteComponent(() => import("./pages/jobs/JobsPage")),
 });
 
@@ -98,17 +118,7 @@ const editJob = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
-  validateSearch: (s) =>
-    optional({
-      job: many(s.job)?.filter((j) => refOf(j).group !== ""),
-      group: one(s.group),
-      status: manyOf(s.status, statuses),
-      cause: manyOf(s.cause, causes),
-      instance: one(s.instance),
-      range: oneOf(s.range, ranges),
-      from: one(s.from),
-      to: one(s.to),
-    }),
+  validateSearch: runsSearch,
   component: lazyRouteComponent(() => import("./pages/runs/RunsPage")),
 });
 
@@ -147,8 +157,20 @@ const load = createRoute({
 const executors = createRoute({
   getParentRoute: () => root,
   path: "/executors",
-  validateSearch: (s) => optional({ q: one(s.q) }),
+  validateSearch: (s) => optional({ q: one(s.q), state: manyOf(s.state, instanceStates) }),
   component: lazyRouteComponent(() => import("./pages/executors/ExecutorsPage")),
+});
+
+const executorGroup = createRoute({
+  getParentRoute: () => root,
+  path: "/executors/$group",
+  component: lazyRouteComponent(() => import("./pages/executors/GroupPage")),
+});
+
+const instance = createRoute({
+  getParentRoute: () => root,
+  path: "/executors/$group/$instance",
+  component: lazyRouteComponent(() => import("./pages/executors/InstancePage")),
 });
 
 const cluster = createRoute({
@@ -227,6 +249,7 @@ const settingsTab = createRoute({
     parse: (p) => ({ tab: oneOf(p.tab, settingsTabs) ?? "profile" }),
     stringify: (p) => p,
   },
+  validateSearch: (s) => optional({ group: one(s.group) }),
   component: lazyRouteComponent(() => import("./pages/settings/SettingsPage")),
 });
 
@@ -243,6 +266,8 @@ const tree = root.addChildren([
   schedule,
   load,
   executors,
+  executorGroup,
+  instance,
   cluster,
   calendars,
   logs,

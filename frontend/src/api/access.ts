@@ -86,6 +86,15 @@ export const sessionsQuery = queryOptions({
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/me/sessions", { signal })),
 });
 
+/** Where a user is signed in, for administrators. */
+export function sessionsOf(user: string) {
+  return queryOptions({
+    queryKey: [...usersKey, user, "sessions"],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/users/{user}/sessions", { signal, params: { path: { user } } })),
+  });
+}
+
 export async function endSession(session: string): Promise<void> {
   await api.DELETE("/api/v1/me/sessions/{session}", { params: { path: { session } } });
 }

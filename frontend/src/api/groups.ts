@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "./client";
+import type { GroupLimits, InstanceSettings } from "./schema.gen";
 
-/** What an executor group has beside its instances: handlers that were announced, and secrets. */
+/** What an executor group has beside its instances: handlers that were announced, secrets, limits, and credentials. */
 const groupKey = (group: string) => ["group", group] as const;
 
 export function handlersQuery(group: string) {
@@ -38,4 +39,63 @@ export function putSecret(group: string, secret: string, value: string, descript
 
 export async function deleteSecret(group: string, secret: string): Promise<void> {
   await api.DELETE("/api/v1/groups/{group}/secrets/{secret}", { params: { path: { group, secret } } });
+}
+
+/** What an operator tells an instance. */
+export type InstanceOrder = "drain" | "cordon" | "uncordon";
+
+export function orderInstance(group: string, instance: string, order: InstanceOrder) {
+  const path = `/api/v1/groups/{group}/instances/{instance}/${order}` as const;
+  return dataOf(api.POST(path, { params: { path: { group, instance } } }));
+}
+
+export function setInstance(group: string, instance: string, settings: InstanceSettings) {
+  return dataOf(
+    api.POST("/api/v1/groups/{group}/instances/{instance}/settings", {
+      params: { path: { group, instance } },
+      body: settings,
+    }),
+  );
+}
+
+/** Limits how many of a group's runs are alive at once, and begin per second; 0 is no limit. */
+export function putGroup(group: string, limits: GroupLimits) {
+  return dataOf(api.PUT("/api/v1/groups/{group}", { params: { path: { group } }, body: limits }));
+}
+
+export const credentialsKey = (group: string) => [...groupKey(group), "credentials"] as const;
+
+export function credentialsQuery(group: string) {
+  return queryOptions({
+    queryKey: credentialsKey(group),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/groups/{group}/credentials", { signal, params: { path: { group } } })),
+    retry: false,
+  });
+}
+
+/** Makes a credential. Its seed is in the answer and nowhere else. */
+export function createCredential(group: string, name: string, expires_in: string | undefined) {
+  return dataOf(
+    api.POST("/api/v1/groups/{group}/credentials", {
+      params: { path: { group } },
+      body: { name, expires_in },
+    }),
+  );
+}
+
+/** Makes another in the place of one, which works on for the overlap. */
+export function rotateCredential(group: string, credential: string, overlap: string) {
+  return dataOf(
+    api.POST("/api/v1/groups/{group}/credentials/{credential}/rotate", {
+      params: { path: { group, credential } },
+      body: { overlap },
+    }),
+  );
+}
+
+export async function revokeCredential(group: string, credential: string): Promise<void> {
+  await api.DELETE("/api/v1/groups/{group}/credentials/{credential}", {
+    params: { path: { group, credential } },
+  });
 }

@@ -69,6 +69,18 @@ export function jobSearch(q: string, limit = 8) {
   });
 }
 
+/** The jobs of a group without their runs, a thousand at most. */
+export function jobsOfGroup(group: string) {
+  return queryOptions({
+    queryKey: [...jobsKey, "group", group],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs", { signal, params: { query: { group, fires: 0, runs: 0, limit: 1000 } } }),
+      ),
+    staleTime: 10_000,
+  });
+}
+
 /** A job and its ETag. */
 export interface LoadedJob {
   item: JobItem;

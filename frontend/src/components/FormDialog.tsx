@@ -19,6 +19,8 @@ interface FormDialogProps {
   error?: unknown;
   /** Beside the buttons: what keeps it from being sent. */
   aside?: ReactNode;
+  /** In the place of cancelling: to a step before this one. */
+  back?: { label: string; go(): void };
   onSubmit(): void;
   onClose(): void;
   children: ReactNode;
@@ -32,6 +34,7 @@ export function FormDialog({
   disabled,
   error,
   aside,
+  back,
   onSubmit,
   children,
   ...dialog
@@ -50,7 +53,7 @@ export function FormDialog({
       footer={
         <>
           {aside && <span className="c-bad right-auto">{aside}</span>}
-          <Button onClick={dialog.onClose}>{t.act.cancel}</Button>
+          <Button onClick={back?.go ?? dialog.onClose}>{back?.label ?? t.act.cancel}</Button>
           <Button
             type="submit"
             form={id}

@@ -5,7 +5,7 @@ interface PipsProps {
 }
 
 /** More slots than this are drawn as a bar: nobody counts them. */
-const most = 64;
+const most = 48;
 
 /** An instance's slots, one square each, those in use filled. */
 export function Pips({ used, slots, draining }: PipsProps) {
@@ -20,7 +20,7 @@ export function Pips({ used, slots, draining }: PipsProps) {
   return (
     <span
       className={`pips ${tone}`}
-      style={{ gridTemplateColumns: `repeat(${Math.min(slots, 8)}, 6px)` }}
+      style={{ gridTemplateColumns: `repeat(${slots > 16 ? 16 : Math.min(slots, 8)}, 6px)` }}
       aria-hidden
     >
       {Array.from({ length: slots }, (_, i) => (

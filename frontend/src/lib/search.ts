@@ -26,6 +26,11 @@ export function stringifySearch(search: RawSearch): string {
   return text === "" ? "" : `?${text}`;
 }
 
+/** The same without the mark that a query begins with, to be kept: empty where nothing is set. */
+export function queryOf(search: RawSearch): string {
+  return stringifySearch(search).slice(1);
+}
+
 const all = (v: unknown): string[] =>
   Array.isArray(v) ? v.map(String) : v === undefined || v === "" ? [] : [String(v)];
 

@@ -10,6 +10,7 @@ interface AskDialogProps<T> {
   verb: string;
   /** Nothing is taken away by it. */
   mild?: boolean;
+  disabled?: boolean;
   /** What the toast says once it is done. */
   done?: string;
   act(): Promise<T>;
@@ -25,6 +26,7 @@ export function AskDialog<T>({
   hint,
   verb,
   mild,
+  disabled,
   done,
   act,
   onDone,
@@ -46,6 +48,7 @@ export function AskDialog<T>({
       verb={verb}
       danger={!mild}
       busy={go.isPending}
+      disabled={disabled}
       error={go.error}
       onSubmit={() => go.mutate()}
       onClose={onClose}

@@ -33,8 +33,6 @@ export const overview = {
   firesSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min`,
   nothingNext: "Nothing is planned for the next day",
   timeline: "Timeline",
-  unhealthy: "Least healthy jobs",
-  lastRuns: "by their last 30 runs",
   start: "Welcome. Nothing is scheduled yet",
   startHint: "Four steps to a job that runs by itself.",
   steps: {

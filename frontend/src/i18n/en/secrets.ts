@@ -1,3 +1,5 @@
+import { count } from "./words";
+
 /** Secrets of an executor group. */
 export const secrets = {
   title: "Secrets",
@@ -10,8 +12,16 @@ export const secrets = {
   description: "What it is for",
   save: "Save secret",
   none: "No secrets",
+  noneHint: "Tasks get them as variables. Only executors of the group can open them.",
+  note: "which tasks get as variables; nobody can read them back",
+  usedBy: "Jobs that ask for it",
+  unused: "none",
+  more: (n: number) => `and ${n} more`,
   remove: (name: string) => `Delete the secret ${name}?`,
-  removeHint: "Runs that ask for it fail from now on.",
+  removeHint: (jobs: number) =>
+    jobs === 0
+      ? "No job asks for it."
+      : `${count(jobs, "job asks", "jobs ask")} for it. Their runs fail from now on.`,
   updated: "Changed",
   by: "By",
 };

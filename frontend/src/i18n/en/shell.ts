@@ -68,6 +68,7 @@ export const act = {
   edit: "Edit",
   run: "Run now",
   runWith: "Run with parameters…",
+  backfill: "Backfill a range…",
   pause: "Pause",
   resume: "Resume",
   duplicate: "Duplicate",

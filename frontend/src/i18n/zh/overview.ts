@@ -33,8 +33,6 @@ export const overview: Messages["overview"] = {
   firesSoon: (n) => `10 分钟内 ${number(n)} 次`,
   nothingNext: "未来一天没有计划",
   timeline: "时间线",
-  unhealthy: "健康度最低的任务",
-  lastRuns: "按最近 30 次运行",
   start: "欢迎。还没有任何调度",
   startHint: "四步让任务自动运行。",
   steps: {

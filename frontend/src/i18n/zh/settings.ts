@@ -1,7 +1,14 @@
 import type { settings as english } from "../en/settings";
 
 export const settings: typeof english = {
-  tabs: { profile: "个人资料", users: "用户", tokens: "API 令牌", about: "关于" },
+  tabs: {
+    profile: "个人资料",
+    users: "用户",
+    tokens: "API 令牌",
+    secrets: "密钥",
+    retention: "保留",
+    about: "关于",
+  },
   you: "您",
   user: "用户",
   name: "姓名",
@@ -18,7 +25,16 @@ export const settings: typeof english = {
   passwordSet: "密码已修改",
   sessions: "会话",
   thisOne: "当前会话",
+  unknownAgent: "程序",
+  signedIn: "登录于",
+  seen: "使用于",
+  endOthers: "结束其他会话",
+  showSessions: "会话…",
+  sessionsOf: (user) => `${user} 的会话`,
+  endSessionsHint: "以此登录者需要重新登录，令牌不受影响。",
+  noSessions: "没有登录中的会话。",
   end: "结束",
+  secretsOf: "分组的密钥",
   usersHint: "谁可以登录,各有何权限",
   newUser: "新建用户",
   editUser: (user) => `编辑 ${user}`,

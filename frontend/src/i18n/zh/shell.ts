@@ -68,6 +68,7 @@ export const act: Messages["act"] = {
   edit: "编辑",
   run: "立即执行",
   runWith: "带参数执行…",
+  backfill: "补跑一段时间…",
   pause: "暂停",
   resume: "恢复",
   duplicate: "复制任务",

@@ -8,6 +8,7 @@ import {
   Ellipsis,
   FileText,
   Hand,
+  History,
   Pause,
   Pencil,
   Play,
@@ -45,6 +46,7 @@ const DefinitionTab = lazy(() => import("./DefinitionTab"));
 const VersionsTab = lazy(() => import("./VersionsTab"));
 const LedgerTab = lazy(() => import("./LedgerTab"));
 const AuditTab = lazy(() => import("./AuditTab"));
+const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
 type Tab = "overview" | (typeof jobTabs)[number];
 
@@ -170,7 +172,7 @@ function Actions({ item }: { item: JobItem }) {
   const navigate = useNavigate();
   const d = item.definition;
   const [group = "", name = ""] = d.job.split("/");
-  const [dialog, setDialog] = useState<"run" | "pause" | "delete">();
+  const [dialog, setDialog] = useState<"run" | "pause" | "delete" | "backfill">();
   const may = useMay();
   const [operates, edits] = [may("operate", group), may("edit", group)];
   const run = useRunNow();
@@ -220,6 +222,9 @@ function Actions({ item }: { item: JobItem }) {
           <MenuItem icon={Zap} onSelect={() => setDialog("run")}>
             {t.act.runWith}
           </MenuItem>
+          <MenuItem icon={History} onSelect={() => setDialog("backfill")}>
+            {t.act.backfill}
+          </MenuItem>
         </Menu>
       </span>
       <Menu
@@ -264,6 +269,11 @@ function Actions({ item }: { item: JobItem }) {
       )}
       {dialog === "run" && (
         <RunDialog item={item} onClose={close} onRun={(params) => run.mutateAsync({ job: d.job, params })} />
+      )}
+      {dialog === "backfill" && (
+        <Suspense>
+          <BackfillDialog job={d.job} onClose={close} />
+        </Suspense>
       )}
       {dialog === "delete" && (
         <DeleteDialog job={d.job} onClose={close} onDone={() => void navigate({ to: "/jobs" })} />

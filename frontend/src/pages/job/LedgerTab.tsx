@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BookCheck } from "lucide-react";
-import { useMemo, useState } from "react";
+import { BookCheck, History } from "lucide-react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { refOf } from "@/api/jobs";
 import { jobLedger } from "@/api/ledger";
 import type { Fate as FateOf } from "@/api/schema.gen";
@@ -15,8 +15,15 @@ import { serverNow } from "@/lib/clock";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { spans } from "@/lib/ranges";
+import Backfills from "@/pages/backfill/Backfills";
 import { Fate, fates } from "@/pages/ledger/Fate";
 import { useLedgerT } from "@/pages/ledger/texts";
+import { useMay } from "@/shell/may";
+
+const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
+
+/** Which fires a backfill is for, of those that are looked at. */
+const usual = (fate: FateOf[]) => (fate.length === 1 && fate[0] === "skipped" ? "skipped" : "missed");
 
 const choices = ["24h", "7d", "30d"] as const;
 
@@ -24,13 +31,16 @@ const choices = ["24h", "7d", "30d"] as const;
 export default function LedgerTab({ job }: { job: string }) {
   const t = useLedgerT();
   const [range, setRange] = useState<(typeof choices)[number]>("24h");
+  const operates = useMay()("operate", refOf(job).group);
+  const [filling, setFilling] = useState(false);
   const [fate, setFate] = useState<FateOf[]>([]);
   const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
   const list = useInfiniteQuery(jobLedger(refOf(job), { from }, fate.length === 0 ? undefined : fate));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
   const newest = [...entries].reverse();
   return (
-    <div className="pad">
+    <div className="pad grid">
+      <Backfills job={job} />
       <Card
         title={t.job.tabs.ledger}
         note={t.ledger.hint}
@@ -49,6 +59,9 @@ export default function LedgerTab({ job }: { job: string }) {
               options={choices.map((r) => ({ value: r, label: r }))}
               onChange={setRange}
             />
+            <Button small icon={History} disabled={!operates} onClick={() => setFilling(true)}>
+              {t.act.backfill}
+            </Button>
           </>
         }
       >
@@ -107,6 +120,11 @@ export default function LedgerTab({ job }: { job: string }) {
             {t.act.loadMore}
           </Button>
         </p>
+      )}
+      {filling && (
+        <Suspense>
+          <BackfillDialog job={job} range={range} only={usual(fate)} onClose={() => setFilling(false)} />
+        </Suspense>
       )}
     </div>
   );

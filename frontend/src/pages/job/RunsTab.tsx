@@ -1,7 +1,8 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { refOf } from "@/api/jobs";
+import { failuresQuery } from "@/api/reports";
 import { runList } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
@@ -10,7 +11,10 @@ import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { useT } from "@/i18n";
 import { every } from "@/lib/every";
+import { useNow } from "@/lib/now";
+import { alignedEnd, spans } from "@/lib/ranges";
 import { statuses } from "@/lib/status";
+import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { causes } from "@/router";
 
 /** All runs of a job, the newest fire first. */
@@ -32,6 +36,7 @@ export default function RunsTab({ job }: { job: string }) {
     });
   return (
     <>
+      <JobFailures job={job} />
       <div className="filters">
         <FilterChip
           name={t.runs.status}
@@ -71,5 +76,18 @@ export default function RunsTab({ job }: { job: string }) {
         </>
       )}
     </>
+  );
+}
+
+/** In which ways the job failed within a month; nothing if it did not. */
+function JobFailures({ job }: { job: string }) {
+  const to = alignedEnd(useNow(), 3600e3);
+  const range = { from: new Date(to - spans["30d"]).toISOString(), to: new Date(to).toISOString() };
+  const failures = useQuery(failuresQuery(job, range)).data?.items ?? [];
+  if (failures.length === 0) return null;
+  return (
+    <div className="pad ways">
+      <Fingerprints failures={failures} ofOneJob />
+    </div>
   );
 }

@@ -9,30 +9,39 @@ import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { useWords } from "@/lib/format";
+import { parseSearch, queryOf } from "@/lib/search";
 import { failures, living } from "@/lib/status";
-import type { jobViews } from "@/router";
+import { jobsSearch, jobViews } from "@/router";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { SavedViews, useMyViews } from "@/shell/SavedViews";
 import { Bulk } from "./Bulk";
 import { JobTable } from "./JobTable";
 
 const ImportDialog = lazy(() => import("./import/ImportDialog"));
 
-type View = (typeof jobViews)[number];
-
-const views: Record<View, JobFilter> = {
+const views: Record<(typeof jobViews)[number], JobFilter> = {
   failing: { last: failures },
   running: { last: living },
   paused: { paused: true },
 };
 
+type Search = ReturnType<typeof jobsSearch>;
+
+function filterOf({ q, group, view }: Search): JobFilter {
+  return { q: q?.trim() || undefined, group, ...(view ? views[view] : {}) };
+}
+
 /** All jobs, by name, with what became of their last runs and when they fire next. */
 export default function JobsPage() {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/jobs" });
-  const { q, group, view } = useSearch({ from: "/jobs" });
-  const own = { q: q?.trim() || undefined, group };
-  const filter: JobFilter = { ...own, ...(view ? views[view] : {}) };
+  const search = useSearch({ from: "/jobs" });
+  const { q, group, view } = search;
+  const filter = filterOf(search);
+  const query = queryOf(search);
+  const saved = useMyViews("jobs");
+  const here = saved.find((v) => v.query === query);
   const list = useInfiniteQuery(jobList(filter));
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const mayEdit = useMay()("edit");
@@ -51,9 +60,9 @@ export default function JobsPage() {
 
   const set = (change: { q?: string; group?: string }) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const isFiltered = own.q !== undefined || group !== undefined || view !== undefined;
+  const isFiltered = filter.q !== undefined || group !== undefined || view !== undefined;
   const described = [
-    own.q && `“${own.q}”`,
+    filter.q && `“${filter.q}”`,
     group && `${t.jobs.group} ${group}`,
     view && t.jobs.views[view],
   ].filter(Boolean);
@@ -78,10 +87,18 @@ export default function JobsPage() {
       head={
         <>
           <nav className="tabs" aria-label={t.jobs.title}>
-            <ViewTab filter={own} on={!view} text={t.jobs.views.all} />
-            <ViewTab view="failing" filter={own} on={view === "failing"} text={t.jobs.views.failing} />
-            <ViewTab view="running" filter={own} on={view === "running"} text={t.jobs.views.running} />
-            <ViewTab view="paused" filter={own} on={view === "paused"} text={t.jobs.views.paused} />
+            <ViewTab search={{ q, group }} on={!view && !here} text={t.jobs.views.all} />
+            {jobViews.map((v) => (
+              <ViewTab
+                key={v}
+                search={{ q, group, view: v }}
+                on={view === v && !here}
+                text={t.jobs.views[v]}
+              />
+            ))}
+            {saved.map((v) => (
+              <ViewTab key={v.name} search={jobsSearch(parseSearch(v.query))} on={v === here} text={v.name} />
+            ))}
           </nav>
           <div className="filters">
             <FilterField
@@ -94,6 +111,11 @@ export default function JobsPage() {
               options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
               chosen={group ? [group] : []}
               onChange={([next]) => set({ group: next })}
+            />
+            <SavedViews
+              page="jobs"
+              query={query}
+              onOpen={(next) => void navigate({ search: jobsSearch(parseSearch(next)) })}
             />
             {isFiltered && (
               <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
@@ -161,16 +183,11 @@ export default function JobsPage() {
 }
 
 /** A view as a tab, with how many jobs are in it. */
-function ViewTab({ view, filter, on, text }: { view?: View; filter: JobFilter; on: boolean; text: string }) {
+function ViewTab({ search, on, text }: { search: Search; on: boolean; text: string }) {
   const { f } = useWords();
-  const { data } = useQuery(jobCount({ ...filter, ...(view ? views[view] : {}) }));
+  const { data } = useQuery(jobCount(filterOf(search)));
   return (
-    <Link
-      to="/jobs"
-      search={{ q: filter.q, group: filter.group, view }}
-      className={on ? "tab on" : "tab"}
-      aria-current={on ? "page" : undefined}
-    >
+    <Link to="/jobs" search={search} className={on ? "tab on" : "tab"} aria-current={on ? "page" : undefined}>
       {text}
       {data !== undefined && <span className="n">{f.number(data)}</span>}
     </Link>

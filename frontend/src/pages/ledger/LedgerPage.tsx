@@ -1,13 +1,14 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { BookCheck, CircleCheck, TriangleAlert } from "lucide-react";
-import { useMemo } from "react";
+import { BookCheck, CircleCheck, History, TriangleAlert } from "lucide-react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { ledgerAudit } from "@/api/ledger";
 import type { Tally } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
+import { Button, IconButton } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
+import { Kpi } from "@/components/Kpi";
 import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { serverNow } from "@/lib/clock";
@@ -16,9 +17,12 @@ import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
 import { addTallies, byJob, type JobTally } from "@/lib/tally";
 import { ranges } from "@/router";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Fate } from "./Fate";
 import { useLedgerT } from "./texts";
+
+const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
 /** What schedules owed against what was done, for all jobs. */
 export default function LedgerPage() {
@@ -33,6 +37,7 @@ export default function LedgerPage() {
     () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
     [range, group],
   );
+  const [filling, setFilling] = useState<string>();
   const list = useInfiniteQuery(ledgerAudit({ from, group }));
   const pages = list.data?.pages ?? [];
   const jobs = byJob(pages.flatMap((p) => p.items));
@@ -73,20 +78,20 @@ export default function LedgerPage() {
       ) : (
         <div className={list.isPlaceholderData ? "pad stale" : "pad"}>
           <div className="kpis four">
-            <Figure label={t.ledger.fires} n={total.fires} foot={t.jobs.total(jobs.length)} />
-            <Figure
+            <Kpi label={t.ledger.fires} value={f.number(total.fires)} foot={t.jobs.total(jobs.length)} />
+            <Kpi
               label={t.ledger.ran}
-              n={(total.ran ?? 0) + (total.caught_up ?? 0)}
+              value={f.number((total.ran ?? 0) + (total.caught_up ?? 0))}
               foot={`${f.number(total.failed ?? 0)} ${t.ledger.failed}`}
             />
-            <Figure
+            <Kpi
               label={t.ledger.absent}
-              n={(total.skipped ?? 0) + (total.missed ?? 0)}
+              value={f.number((total.skipped ?? 0) + (total.missed ?? 0))}
               foot={`${f.number(total.missed ?? 0)} ${t.ledger.fates.missed}`}
             />
-            <Figure
+            <Kpi
               label={t.ledger.wrong}
-              n={total.discrepancies ?? 0}
+              value={f.number(total.discrepancies ?? 0)}
               bad={(total.discrepancies ?? 0) > 0}
               foot={decided && `${t.ledger.decided} ${f.short(decided, now)}`}
             />
@@ -119,10 +124,20 @@ export default function LedgerPage() {
               <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
             ) : (
               <Card>
-                <Jobs jobs={jobs} />
+                <Jobs jobs={jobs} onBackfill={setFilling} />
               </Card>
             )}
           </div>
+          {filling && (
+            <Suspense>
+              <BackfillDialog
+                job={filling}
+                range={range === "7d" || range === "30d" ? range : "24h"}
+                only={gravest(jobs.find((j) => j.job === filling)?.total)}
+                onClose={() => setFilling(undefined)}
+              />
+            </Suspense>
+          )}
           {list.hasNextPage && (
             <p className="foot">
               <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
@@ -136,29 +151,9 @@ export default function LedgerPage() {
   );
 }
 
-function Figure({
-  label,
-  n,
-  foot,
-  bad,
-}: {
-  label: string;
-  n: number;
-  foot?: React.ReactNode;
-  bad?: boolean;
-}) {
-  const f = useFormat();
-  return (
-    <div className="kpi">
-      <span className="l">{label}</span>
-      <span className={bad ? "v c-bad" : "v"}>{f.number(n)}</span>
-      <span className="f">{foot}</span>
-    </div>
-  );
-}
-
-function Jobs({ jobs }: { jobs: JobTally[] }) {
+function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string): void }) {
   const t = useLedgerT();
+  const may = useMay();
   const f = useFormat().in("UTC");
   const days = [...new Set(jobs.flatMap((j) => [...j.days.keys()]))].sort();
   const cell = (n: number | undefined, tone = "") => (
@@ -178,6 +173,9 @@ function Jobs({ jobs }: { jobs: JobTally[] }) {
             <th className="r">{t.ledger.fates.missed}</th>
             <th className="r">{t.ledger.fates.pending}</th>
             <th className="r">{t.ledger.wrong}</th>
+            <th className="r">
+              <span className="sr">{t.act.backfill}</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -214,12 +212,31 @@ function Jobs({ jobs }: { jobs: JobTally[] }) {
               {cell(j.total.missed, "c-warn")}
               {cell((j.total.pending ?? 0) + (j.total.undecided ?? 0))}
               {cell(j.total.discrepancies, "c-bad")}
+              <td className="r">
+                {may("operate", refOf(j.job).group) && leftOver(j.total) > 0 && (
+                  <IconButton
+                    icon={History}
+                    size={14}
+                    label={`${t.act.backfill} ${j.job}`}
+                    onClick={() => onBackfill(j.job)}
+                  />
+                )}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+/** How many fires a backfill may be for. */
+const leftOver = (tally: Tally) => (tally.missed ?? 0) + (tally.skipped ?? 0) + (tally.failed ?? 0);
+
+/** What there is the most to run of. */
+function gravest(tally: Tally | undefined): "missed" | "skipped" | "failed" {
+  if (tally?.missed) return "missed";
+  return tally?.failed ? "failed" : "skipped";
 }
 
 /** The gravest of what became of a day's fires. */

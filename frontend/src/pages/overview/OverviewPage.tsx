@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns, runCounts } from "@/api/runs";
 import { fireCounts } from "@/api/schedule";
-import { Card, Failed } from "@/components/Panel";
+import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { type Bar, StackChart } from "@/components/StackChart";
@@ -19,8 +20,10 @@ import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
 import { Guide } from "./Guide";
 import { RunningNow } from "./RunningNow";
-import { Unhealthy } from "./Unhealthy";
 import { UpNext } from "./UpNext";
+
+// Below what one opens the page for, and so not among what is loaded first.
+const Reports = lazy(() => import("@/pages/reports/Reports"));
 
 /** Parts of the past that the chart has; the plan adds an eighth. */
 const parts = 96;
@@ -58,7 +61,6 @@ export default function OverviewPage() {
 }
 
 function Figures({ range }: { range: Range }) {
-  const { t } = useWords();
   return (
     <>
       <Top range={range} />
@@ -66,7 +68,9 @@ function Figures({ range }: { range: Range }) {
         <RunningNow />
         <UpNext />
       </div>
-      <Unhealthy title={t.overview.unhealthy} />
+      <Suspense fallback={<Skeleton rows={6} />}>
+        <Reports range={range} />
+      </Suspense>
     </>
   );
 }

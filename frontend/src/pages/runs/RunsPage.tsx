@@ -16,10 +16,12 @@ import { serverNow } from "@/lib/clock";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
+import { parseSearch, queryOf } from "@/lib/search";
 import { statuses } from "@/lib/status";
-import { causes, ranges } from "@/router";
+import { causes, ranges, runsSearch } from "@/router";
 import { useKeys } from "@/shell/keys";
 import { Page } from "@/shell/Page";
+import { SavedViews } from "@/shell/SavedViews";
 
 const parts = 96;
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -126,6 +128,11 @@ export default function RunsPage() {
             )}
             chosen={instance ? [instance] : []}
             onChange={([next]) => set({ instance: next })}
+          />
+          <SavedViews
+            page="runs"
+            query={queryOf(search)}
+            onOpen={(query) => void navigate({ search: runsSearch(parseSearch(query)) })}
           />
           {filtered && (
             <Button look="ghost" small onClick={() => void navigate({ search: {} })}>

@@ -7,12 +7,12 @@ import { Button } from "@/components/Button";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
-import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { isZone, localZone, useLang } from "@/lib/format";
 import { setPrefs, type Theme, usePrefs } from "@/lib/prefs";
 import { useComplain } from "@/shell/actions";
 import { AccessTags } from "./AccessTags";
+import { SessionList } from "./SessionList";
 import { useSettingsT } from "./texts";
 
 /** Who one is, how the console looks, and from where one is signed in. */
@@ -192,26 +192,34 @@ function Sessions() {
     onError: complain,
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   });
+  const others = (list.data?.items ?? []).filter((x) => !x.current);
+  const endAll = useMutation({
+    mutationFn: () => Promise.all(others.map((x) => endSession(x.id))),
+    onError: complain,
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  });
   return (
-    <Card title={t.settings.sessions}>
-      <ul className="list">
-        {list.data?.items.map((s) => (
-          <li key={s.id} className="li">
-            <span className="grow two-lines">
-              <b>{s.current ? t.settings.thisOne : s.address}</b>
-              <span className="mut trunc">{s.user_agent}</span>
-            </span>
-            <span className="mut nowrap">
-              <Ago at={s.seen_at} />
-            </span>
-            {!s.current && (
-              <Button small busy={end.isPending && end.variables === s.id} onClick={() => end.mutate(s.id)}>
-                {t.settings.end}
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+    <Card
+      title={t.settings.sessions}
+      aside={
+        others.length > 1 && (
+          <Button small busy={endAll.isPending} onClick={() => endAll.mutate()}>
+            {t.settings.endOthers}
+          </Button>
+        )
+      }
+    >
+      {list.isError ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.data ? (
+        <SessionList
+          sessions={list.data.items}
+          ending={end.isPending ? end.variables : undefined}
+          onEnd={end.mutate}
+        />
+      ) : (
+        <Skeleton rows={2} />
+      )}
     </Card>
   );
 }

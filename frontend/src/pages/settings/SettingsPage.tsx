@@ -11,6 +11,8 @@ import { useSettingsT } from "./texts";
 const Profile = lazy(() => import("./Profile"));
 const Users = lazy(() => import("./Users"));
 const Tokens = lazy(() => import("./Tokens"));
+const Secrets = lazy(() => import("./Secrets"));
+const Retention = lazy(() => import("./Retention"));
 const About = lazy(() => import("./About"));
 
 /** What one chooses for oneself, and what administrators choose for all. */
@@ -19,7 +21,12 @@ export default function SettingsPage() {
   const { tab = "profile" } = useParams({ strict: false }) as { tab?: (typeof settingsTabs)[number] };
   const me = useQuery(meQuery).data;
   const may = useMay();
-  const tabs = settingsTabs.filter((s) => s !== "users" || (me && may("admin", "*")));
+  const opens = (s: (typeof settingsTabs)[number]) => {
+    if (s === "users") return may("admin", "*");
+    if (s === "secrets") return may("edit");
+    return s !== "retention" || may("view", "*");
+  };
+  const tabs = settingsTabs.filter((s) => me && opens(s));
   return (
     <Page
       crumbs={[{ text: t.nav.settings }]}
@@ -44,6 +51,8 @@ export default function SettingsPage() {
           {tab === "profile" && <Profile />}
           {tab === "users" && <Users />}
           {tab === "tokens" && <Tokens />}
+          {tab === "secrets" && <Secrets />}
+          {tab === "retention" && <Retention />}
           {tab === "about" && <About />}
         </div>
       </Suspense>

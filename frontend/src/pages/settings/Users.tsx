@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Ellipsis, KeyRound, Link2, LogOut, Pencil, Plus, Trash2, UserX } from "lucide-react";
+import { Ellipsis, KeyRound, Link2, MonitorSmartphone, Pencil, Plus, Trash2, UserX } from "lucide-react";
 import { useState } from "react";
-import { deleteUser, endSessionsOf, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
+import { deleteUser, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
 import type { Access, UserItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
@@ -10,11 +10,11 @@ import { Menu, MenuItem, MenuLine } from "@/components/Menu";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Reveal } from "@/components/Reveal";
 import { Ago } from "@/components/Time";
-import { toast } from "@/components/Toasts";
 import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
+import { SessionsDialog } from "./SessionsDialog";
 import { useSettingsT } from "./texts";
 
 /** Who may sign in, and what each may do. */
@@ -108,13 +108,8 @@ interface UserRowProps {
 function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
   const t = useSettingsT();
   const s = t.settings;
-  const complain = useComplain();
   const invite = useInvite(onLink);
-  const end = useMutation({
-    mutationFn: () => endSessionsOf(u.user),
-    onError: complain,
-    onSuccess: () => toast({ text: s.sessionsEnded(u.user) }),
-  });
+  const [showing, setShowing] = useState(false);
   return (
     <tr>
       <td>
@@ -154,14 +149,15 @@ function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
           <MenuItem icon={Link2} onSelect={() => invite.mutate(u.user)}>
             {s.makeLink}
           </MenuItem>
-          <MenuItem icon={LogOut} onSelect={() => end.mutate()}>
-            {s.endSessions}
+          <MenuItem icon={MonitorSmartphone} onSelect={() => setShowing(true)}>
+            {s.showSessions}
           </MenuItem>
           <MenuLine />
           <MenuItem icon={Trash2} danger onSelect={onRemove}>
             {t.act.remove}
           </MenuItem>
         </Menu>
+        {showing && <SessionsDialog user={u.user} onClose={() => setShowing(false)} />}
       </td>
     </tr>
   );

@@ -1,0 +1,75 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("fires of the past are shown one by one, then run, and each has its run", async () => {
+  await program.job("default/hourly", "echo caught up", { schedule: { cron: "0 * * * *" } });
+  const { page, faults, close } = await open(browser, program.url, "/jobs/default/hourly");
+  await page.getByRole("button", { name: "Run with parameters…" }).click();
+  await page.getByRole("menuitem", { name: "Backfill a range…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByText("No fire of this range is like that.").waitFor(); // none was missed
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await dialog.getByRole("button", { name: "All", exact: true }).click();
+  await dialog.getByRole("button", { name: "Own" }).click();
+  await dialog.getByLabel("From (UTC)").waitFor();
+  await dialog.getByRole("button", { name: "24h" }).click();
+  await dialog.getByLabel("Alive at once").fill("4");
+  await dialog.getByLabel("Why").fill("the report was wrong");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByText("24 fires would run").waitFor();
+  expect(await dialog.locator("tbody tr").count()).toBe(24);
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Run 24 fires" }).click();
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.waitForURL("**/jobs/default/hourly/ledger");
+  const row = page.locator("table.backfills tbody tr");
+  await row.getByText("24 of 24").waitFor();
+  await row.getByText("Done").waitFor();
+  await row.getByText("the report was wrong").waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  // Asked again, nothing is left to run.
+  await page.getByRole("button", { name: "Backfill a range…" }).click();
+  await dialog.getByRole("button", { name: "All", exact: true }).click();
+  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByText("24 fires are left out").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a backfill is cancelled, and what had begun goes on", async () => {
+  await program.job("default/slow", "sleep 4", { schedule: { cron: "0 * * * *" } });
+  await program.api("POST", "/jobs/default/slow/backfills", {
+    from: new Date(Date.now() - 24 * 3600e3).toISOString(),
+    only: "all",
+  });
+  const { page, faults, close } = await open(browser, program.url, "/jobs/default/slow/ledger", {
+    theme: "dark",
+  });
+  const row = page.locator("table.backfills tbody tr");
+  await row.getByText("Going on").waitFor();
+  await row.getByRole("button", { name: "Cancel" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Why").fill("too slow");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Cancel the backfill" }).click();
+  await row.getByText("Cancelled").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

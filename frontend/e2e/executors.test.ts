@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+const scratch = mkdtempSync(join(tmpdir(), "carillon-executors-"));
+let browser: Browser;
+
+interface Instance {
+  instance: string;
+  state: string;
+  slots: number;
+  labels?: Record<string, string>;
+}
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+  await program.job("default/quick", "echo done");
+  await program.run("default/quick"); // so the executor is there
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+async function executor(): Promise<Instance> {
+  const { items } = await program.api<{ items: { executor_group: string; instances: Instance[] }[] }>(
+    "GET",
+    "/groups",
+  );
+  const [instance] = items.find((g) => g.executor_group === "default")?.instances ?? [];
+  if (!instance) throw new Error("no executor");
+  return instance;
+}
+
+it("an executor that is drained finishes its run, takes no other, and is told to stay", async () => {
+  const enough = join(scratch, "enough");
+  await program.job("default/long", `while [ ! -e ${enough} ]; do sleep 0.2; done; echo finished`);
+  const long = await program.api<{ run_id: string }>("POST", "/jobs/default/long/run", {});
+  const { page, faults, close } = await open(browser, program.url, "/executors");
+  const row = page.locator("table.instances tbody tr");
+  await row.getByText(/^1\//).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await row.getByRole("button", { name: "Drain" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 run is to be finished:").waitFor();
+  await dialog.getByText("default/long").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Drain" }).click();
+  await row.getByText("Draining").waitFor();
+  const waits = await program.api<{ run_id: string }>("POST", "/jobs/default/quick/run", {});
+  await row.getByRole("button", { name: "Resume" }).click();
+  await row.getByText("Online").waitFor();
+  writeFileSync(enough, "");
+  await page.goto(`${program.url}/runs/${waits.run_id}`);
+  await page.getByText("Succeeded").first().waitFor();
+  await page.goto(`${program.url}/runs/${long.run_id}`);
+  await page.getByText("Succeeded").first().waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("an instance's slots and labels are changed, and cordoning is undone", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/executors");
+  const { instance } = await executor();
+  await page.getByRole("link", { name: instance, exact: true }).click();
+  await page.waitForURL(`**/executors/default/${instance}`);
+  await page.getByRole("button", { name: `More actions: ${instance}` }).click();
+  await page.getByRole("menuitem", { name: "Slots and labels…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Slots").fill("3");
+  await dialog.getByLabel("Labels").fill("zone=eu-1\ndisk=fast");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("disk=fast").waitFor();
+  expect(await executor()).toMatchObject({ slots: 3, labels: { zone: "eu-1", disk: "fast" } });
+
+  await page.getByRole("button", { name: `More actions: ${instance}` }).click();
+  await page.getByRole("menuitem", { name: "Cordon" }).click();
+  await page.getByText("Cordoned").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Online").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a group is limited, and its jobs wait by priority", async () => {
+  await program.job("default/urgent", "true", { priority: "high" });
+  const { page, faults, close } = await open(browser, program.url, "/executors/default", { theme: "dark" });
+  await page.getByRole("button", { name: "Limits…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Runs alive at once").fill("2");
+  await dialog.getByLabel("Runs begun per second").fill("5");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("by priority, when a dispatcher says so").waitFor();
+  await page.locator("li", { hasText: "default/urgent" }).getByText("High").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("link", { name: "Executors" }).first().click();
+  await page.getByText("2 at once").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a credential is shown once, rotated and revoked, and a secret says who asks for it", async () => {
+  await program.job("default/asks", "true", { task: { shell: "true", secrets: { TOKEN: "api-token" } } });
+  const { page, faults, close } = await open(browser, program.url, "/executors/default");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "New credential" }).click();
+  await dialog.getByLabel("Where it is, or what for").fill("web1");
+  await dialog.getByRole("button", { name: "Make credential" }).click();
+  const seed = await dialog.locator(".reveal").textContent();
+  expect(seed).toMatch(/^SU/);
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const row = page.locator("tr", { hasText: "web1" });
+  await row.getByRole("button", { name: "Rotate" }).click();
+  await dialog.getByRole("button", { name: "1h" }).click();
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  expect(await dialog.locator(".reveal").textContent()).not.toBe(seed);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByText(/replaces/).waitFor();
+  await row.last().getByRole("button", { name: "Revoke" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await expect.poll(() => row.count()).toBe(1);
+  expect(await page.content()).not.toContain(seed);
+
+  await page.getByRole("button", { name: "New secret…" }).click();
+  await dialog.getByLabel("Name").fill("api-token");
+  await dialog.getByLabel("Value").fill("s3cret");
+  await dialog.getByRole("button", { name: "Save secret" }).click();
+  const secret = page.locator("tr", { hasText: "api-token" });
+  await secret.getByRole("link", { name: "default/asks" }).waitFor();
+  await secret.getByRole("button", { name: "Delete: api-token" }).click();
+  await dialog.getByText("1 job asks for it.").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No secrets").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

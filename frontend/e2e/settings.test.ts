@@ -1,0 +1,122 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+  await program.job("default/noisy", "echo one; echo two", { schedule: { cron: "0 * * * *" } });
+  await program.run("default/noisy");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("a rule of retention shows what it does to the disk, and is saved after a question", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/settings/retention", { theme: "dark" });
+  await page.getByLabel("Runs: All jobs").fill("30 days");
+  expect(await page.getByRole("button", { name: "Save retention" }).isDisabled()).toBe(true);
+  await page.getByLabel("Runs: All jobs").fill("60d");
+  await page.getByRole("button", { name: "Rule for a job" }).click();
+  await page.getByLabel("Job", { exact: true }).fill("default/noisy");
+  await page.getByLabel("Log lines: default/noisy").fill("12h");
+  await page.getByText("In the long run").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save retention" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Nothing that is there now is deleted by it.").waitFor();
+  await dialog.getByLabel("Why").fill("it prints too much");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save retention" }).click();
+  await page.getByText("Retention saved").waitFor();
+  const { retention } = await program.api<{ retention: unknown }>("GET", "/retention");
+  expect(retention).toEqual({
+    default: { runs: "1440h", logs: "168h" },
+    jobs: { "default/noisy": { logs: "12h" } },
+  });
+  await page.reload();
+  await page.getByLabel("Log lines: default/noisy").waitFor();
+  expect(await page.getByLabel("Runs: All jobs").inputValue()).toBe("60d");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("secrets are made, replaced and deleted by group, and never shown", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/settings/secrets");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "New secret…" }).click();
+  await dialog.getByLabel("Name").fill("db-password");
+  await dialog.getByLabel("Value").fill("hunter2");
+  await dialog.getByLabel("What it is for").fill("the ledger");
+  await dialog.getByRole("button", { name: "Save secret" }).click();
+  const row = page.locator("tr", { hasText: "db-password" });
+  await row.getByText("the ledger").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await row.getByRole("button", { name: "Replace db-password" }).click();
+  expect(await dialog.getByLabel("Value").inputValue()).toBe("");
+  await dialog.getByLabel("Value").fill("hunter3");
+  await dialog.getByRole("button", { name: "Save secret" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.content()).not.toContain("hunter");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("filters are saved as a view, opened again, and forgotten", async () => {
+  await program.job("billing/report", "true");
+  const { page, faults, close } = await open(browser, program.url, "/jobs?group=billing");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Save these filters…" }).click();
+  await dialog.getByLabel("Name").fill("billing only");
+  await page.keyboard.press("Enter");
+  const tab = page.getByRole("navigation", { name: "Jobs" }).getByRole("link", { name: "billing only" });
+  await tab.waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/jobs`);
+  await page.locator("table.jobs").getByText("noisy").waitFor();
+  await tab.click();
+  await page.waitForURL("**/jobs?group=billing");
+  await page.getByText("1 job", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Views billing only" }).click();
+  await page.getByRole("menuitem", { name: "Forget billing only" }).click();
+  await tab.waitFor({ state: "detached" });
+
+  await page.goto(`${program.url}/runs?status=succeeded&range=7d`);
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Save these filters…" }).click();
+  await dialog.getByLabel("Name").fill("good ones");
+  await dialog.getByRole("button", { name: "Save view" }).click();
+  await page.goto(`${program.url}/runs`);
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "good ones" }).click();
+  await page.waitForURL("**/runs?status=succeeded&range=7d");
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the overview reports how runs go, and in which ways they fail", async () => {
+  await program.job("default/broken", "echo cannot reach 10.2.8.14 >&2; exit 3");
+  const run = await program.run("default/broken");
+  const { page, faults, close } = await open(browser, program.url, "/");
+  await page.getByText("Ways of failing").waitFor();
+  await page.getByRole("img", { name: /^Failed, from/ }).waitFor();
+  await page.getByRole("button", { name: "Duration p95" }).click();
+  await page.getByRole("button", { name: "As a table" }).click();
+  await page.locator(".trendtable tbody tr").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  const failure = page.locator("li", { hasText: "default/broken" }).getByRole("link").first();
+  await failure.click();
+  await page.waitForURL(`**/runs/${run}*`);
+  await page.goto(`${program.url}/jobs/default/broken/runs`);
+  await page.getByText("Ways of failing").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+
+interface KpiProps {
+  label: string;
+  value: string;
+  unit?: string;
+  foot?: ReactNode;
+  bad?: boolean;
+}
+
+/** One figure of a strip, with what it is and what to compare it with. */
+export function Kpi({ label, value, unit, foot, bad }: KpiProps) {
+  return (
+    <div className="kpi">
+      <span className="l">{label}</span>
+      <span className={bad ? "v c-bad" : "v"}>
+        {value}
+        {unit && <small>{unit}</small>}
+      </span>
+      <span className="f">{foot}</span>
+    </div>
+  );
+}

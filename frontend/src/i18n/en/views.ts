@@ -1,0 +1,13 @@
+/** Sets of filters that one keeps under a name. */
+export const views = {
+  title: "Views",
+  save: "Save these filters…",
+  nothing: "No filter is set",
+  remove: (name: string) => `Forget ${name}`,
+  name: "Name",
+  saveTitle: "Save these filters",
+  saveHint: "Under a name, for you in this browser. A name that is there already gets these filters.",
+  saveVerb: "Save view",
+  saved: (name: string) => `View ${name} saved`,
+  removed: (name: string) => `View ${name} forgotten`,
+};

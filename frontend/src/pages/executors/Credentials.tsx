@@ -1,0 +1,201 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound, Plus, RotateCw } from "lucide-react";
+import { useState } from "react";
+import {
+  createCredential,
+  credentialsKey,
+  credentialsQuery,
+  revokeCredential,
+  rotateCredential,
+} from "@/api/groups";
+import type { Credential, NewCredential } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FormDialog } from "@/components/FormDialog";
+import { TextField } from "@/components/fields";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Reveal } from "@/components/Reveal";
+import { Segments } from "@/components/Segments";
+import { Ago } from "@/components/Time";
+import { AskDialog } from "@/shell/AskDialog";
+import { StartCommand } from "./StartCommand";
+import { useFleetT } from "./texts";
+
+const lives = ["", "30d", "90d", "365d"] as const;
+const overlaps = ["0s", "1h", "24h", "168h"] as const;
+
+/** The credentials with which a group's executors connect: made, shown once, rotated, revoked. */
+export function Credentials({ group }: { group: string }) {
+  const t = useFleetT();
+  const client = useQueryClient();
+  const list = useQuery(credentialsQuery(group));
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<NewCredential>();
+  const [rotating, setRotating] = useState<Credential>();
+  const [revoking, setRevoking] = useState<Credential>();
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number]>("24h");
+  const reload = () => void client.invalidateQueries({ queryKey: credentialsKey(group) });
+  const show = (next: NewCredential) => {
+    reload();
+    setMade(next);
+  };
+  return (
+    <Card
+      title={t.fleet.credentials}
+      note={t.fleet.credentialsHint}
+      aside={
+        <Button small icon={Plus} onClick={() => setMaking(true)}>
+          {t.fleet.newCredential}
+        </Button>
+      }
+    >
+      {list.isError ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <Skeleton rows={2} />
+      ) : list.data.items.length === 0 ? (
+        <Empty icon={KeyRound} title={t.fleet.noCredentials} hint={t.fleet.noCredentialsHint} />
+      ) : (
+        <div className="sideways">
+          <table className="tbl">
+            <thead>
+              <tr>
+                <th>{t.fleet.credentialName}</th>
+                <th>{t.fleet.made}</th>
+                <th>{t.fleet.by}</th>
+                <th>{t.fleet.until}</th>
+                <th className="r">
+                  <span className="sr">{t.fleet.columns.actions}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.items.map((c) => (
+                <tr key={c.id}>
+                  <td>
+                    <span className="two-lines">
+                      <b>{c.name}</b>
+                      <span className="mut mono">
+                        {c.id} {c.replaces && t.fleet.replaces(c.replaces)}
+                      </span>
+                    </span>
+                  </td>
+                  <td className="mut">
+                    <Ago at={c.created_at} />
+                  </td>
+                  <td className="sec">{c.author}</td>
+                  <td className={c.expired ? "c-bad" : "mut"}>
+                    {c.expires_at ? <Ago at={c.expires_at} /> : t.fleet.forever}
+                  </td>
+                  <td className="r">
+                    <span className="row g2 end">
+                      {!c.expired && (
+                        <Button small icon={RotateCw} onClick={() => setRotating(c)}>
+                          {t.fleet.rotate}
+                        </Button>
+                      )}
+                      <Button small look="danger" onClick={() => setRevoking(c)}>
+                        {t.fleet.revoke}
+                      </Button>
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {making && <CreateDialog group={group} onMade={show} onClose={() => setMaking(false)} />}
+      {rotating && (
+        <AskDialog
+          title={t.fleet.rotateAsk(rotating.name)}
+          hint={t.fleet.rotateHint}
+          verb={t.fleet.rotate}
+          mild
+          act={() => rotateCredential(group, rotating.id, overlap)}
+          onDone={show}
+          onClose={() => setRotating(undefined)}
+        >
+          <div className="f">
+            <span className="lab">{t.fleet.overlap}</span>
+            <Segments
+              label={t.fleet.overlap}
+              value={overlap}
+              options={overlaps.map((o) => ({ value: o, label: t.fleet.overlaps[o] }))}
+              onChange={setOverlap}
+            />
+          </div>
+        </AskDialog>
+      )}
+      {revoking && (
+        <AskDialog
+          title={t.fleet.revokeAsk(revoking.name)}
+          hint={t.fleet.revokeHint}
+          verb={t.fleet.revoke}
+          done={t.fleet.revoked(revoking.name)}
+          act={() => revokeCredential(group, revoking.id)}
+          onDone={reload}
+          onClose={() => setRevoking(undefined)}
+        />
+      )}
+      {made && (
+        <Reveal
+          title={t.fleet.credentialMade(made.credential.name)}
+          hint={t.fleet.credentialMadeHint}
+          secret={made.seed}
+          expires={made.credential.expires_at}
+          onClose={() => setMade(undefined)}
+        >
+          <StartCommand group={group} credential={`${group}.seed`} />
+        </Reveal>
+      )}
+    </Card>
+  );
+}
+
+interface CreateDialogProps {
+  group: string;
+  onMade(made: NewCredential): void;
+  onClose(): void;
+}
+
+function CreateDialog({ group, onMade, onClose }: CreateDialogProps) {
+  const t = useFleetT();
+  const [name, setName] = useState("");
+  const [life, setLife] = useState<(typeof lives)[number]>("");
+  const make = useMutation({
+    mutationFn: () => createCredential(group, name, life || undefined),
+    onSuccess: (made) => {
+      onClose();
+      onMade(made);
+    },
+  });
+  return (
+    <FormDialog
+      title={t.fleet.newCredential}
+      hint={t.fleet.noCredentialsHint}
+      verb={t.fleet.make}
+      busy={make.isPending}
+      disabled={name.trim() === ""}
+      error={make.error}
+      onSubmit={() => make.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={t.fleet.credentialName}
+        value={name}
+        maxLength={100}
+        placeholder="web1"
+        onChange={setName}
+      />
+      <div className="f">
+        <span className="lab">{t.fleet.lives}</span>
+        <Segments
+          label={t.fleet.lives}
+          value={life}
+          options={lives.map((l) => ({ value: l, label: l || t.fleet.forever }))}
+          onChange={setLife}
+        />
+      </div>
+    </FormDialog>
+  );
+}

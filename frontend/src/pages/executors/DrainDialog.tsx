@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import { latestRuns } from "@/api/runs";
+import type { Instance } from "@/api/schema.gen";
+import { Elapsed } from "@/components/Time";
+import { shortId } from "@/lib/ids";
+import { AskDialog } from "@/shell/AskDialog";
+import { useFleetT } from "./texts";
+
+/** So many runs are named; of more there is the number. */
+const named = 8;
+
+interface DrainDialogProps {
+  instance: Instance;
+  onDrain(): Promise<unknown>;
+  onClose(): void;
+}
+
+/** Says what an instance still has to finish, before it is told to leave. */
+export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps) {
+  const t = useFleetT();
+  const runs = useQuery(
+    latestRuns({ instance: i.instance, group: i.executor_group, status: ["running"] }, 100),
+  );
+  const items = runs.data?.items ?? [];
+  return (
+    <AskDialog
+      title={t.fleet.drainAsk(i.instance)}
+      hint={t.fleet.drainHint}
+      verb={t.fleet.drain}
+      mild
+      act={onDrain}
+      onClose={onClose}
+    >
+      <p className="sec">{t.fleet.drainRuns(Math.max(i.running, items.length))}</p>
+      {items.length > 0 && (
+        <ul className="names">
+          {items.slice(0, named).map((r) => (
+            <li key={r.run_id}>
+              <span className="grow trunc">{r.job}</span>
+              <span className="mono mut">{shortId(r.run_id)}</span>
+              {r.started_at && <Elapsed since={r.started_at} />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </AskDialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { Link } from "@tanstack/react-router";
+import type { Group } from "@/api/schema.gen";
+import { Pips } from "@/components/Pips";
+import { InstanceState } from "@/components/Status";
+import { GroupDot } from "@/components/TaskIcon";
+import { useFormat } from "@/lib/format";
+import { InstanceTable } from "./InstanceTable";
+import { StartCommand } from "./StartCommand";
+import { useFleetT } from "./texts";
+
+/** A group with its instances; small, with their slots alone. */
+export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
+  const t = useFleetT();
+  const f = useFormat();
+  const name = group.executor_group;
+  const slots = group.instances.reduce((n, i) => n + i.slots, 0);
+  const used = group.instances.reduce((n, i) => n + i.running, 0);
+  return (
+    <section className="card">
+      <div className="h">
+        <GroupDot group={name} />
+        <h2>
+          <Link to="/executors/$group" params={{ group: name }} className="plain">
+            {name}
+          </Link>
+        </h2>
+        {group.state !== "online" && <InstanceState state={group.state} pill />}
+        {group.limit !== undefined && <span className="tag">{t.fleet.atOnce(f.number(group.limit))}</span>}
+        {group.rate !== undefined && <span className="tag">{t.fleet.perSecond(f.number(group.rate))}</span>}
+        {(group.waiting ?? 0) > 0 && (
+          <span className="tag c-warn">
+            {t.fleet.waiting} {f.number(group.waiting ?? 0)}
+          </span>
+        )}
+        <span className="right row g3">
+          {small ? (
+            <span className="mut">{t.executors.onlineCount(group.instances.length)}</span>
+          ) : (
+            <>
+              <Link to="/jobs" search={{ group: name }} className="link">
+                {t.nav.jobs}
+              </Link>
+              <Link to="/runs" search={{ group: name }} className="link">
+                {t.nav.runs}
+              </Link>
+              {slots > 0 && <b className="num">{t.fleet.slots(used, slots)}</b>}
+            </>
+          )}
+        </span>
+      </div>
+      {group.instances.length === 0 ? (
+        <div className="b">
+          <p className="sec">{t.fleet.waits}</p>
+          <StartCommand group={name} />
+        </div>
+      ) : small ? (
+        <div className="b">
+          <div className="row g2 wrap">
+            {group.instances.map((i) => (
+              <Link
+                key={i.instance}
+                to="/executors/$group/$instance"
+                params={{ group: name, instance: i.instance }}
+                aria-label={i.instance}
+                title={`${i.instance}: ${t.fleet.slots(i.running, i.slots)}`}
+              >
+                <Pips used={i.running} slots={i.slots} />
+              </Link>
+            ))}
+          </div>
+          <p className="row mut slotsum">
+            <span>{t.fleet.slots(used, slots)}</span>
+            <b className="right num">{slots > 0 ? f.percent(used / slots) : "—"}</b>
+          </p>
+        </div>
+      ) : (
+        <InstanceTable instances={group.instances} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,182 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Gauge } from "lucide-react";
+import { useState } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { handlersQuery } from "@/api/groups";
+import { jobsOfGroup, refOf } from "@/api/jobs";
+import type { Group } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { Card, Failed, Skeleton } from "@/components/Panel";
+import { InstanceState } from "@/components/Status";
+import { useFormat } from "@/lib/format";
+import { useMay } from "@/shell/may";
+import { Page } from "@/shell/Page";
+import { SecretsCard } from "@/shell/SecretsCard";
+import { Credentials } from "./Credentials";
+import { InstanceTable } from "./InstanceTable";
+import { LimitsDialog } from "./LimitsDialog";
+import { StartCommand } from "./StartCommand";
+import { useFleetT } from "./texts";
+
+/** One executor group: who works in it, how much at once, and with which keys. */
+export default function GroupPage() {
+  const t = useFleetT();
+  const { group: name = "" } = useParams({ strict: false });
+  const groups = useQuery(groupsQuery);
+  const [limiting, setLimiting] = useState(false);
+  const may = useMay();
+  const admin = may("admin", name);
+  // A group is there once a job names it, or an executor: before that it is empty, and may be prepared.
+  const group = groups.data && (groups.data.items.find((g) => g.executor_group === name) ?? absent(name));
+  return (
+    <Page
+      crumbs={[{ text: t.executors.title, to: "/executors" }, { text: name }]}
+      actions={
+        <>
+          <Link to="/jobs" search={{ group: name }} className="btn hide-s">
+            {t.nav.jobs}
+          </Link>
+          <Link to="/runs" search={{ group: name }} className="btn hide-s">
+            {t.nav.runs}
+          </Link>
+          <Button
+            icon={Gauge}
+            disabled={!admin || !group}
+            title={admin ? undefined : t.signIn.needs}
+            onClick={() => setLimiting(true)}
+          >
+            {t.fleet.setLimits}
+          </Button>
+        </>
+      }
+    >
+      <div className="pad">
+        {groups.isError && !group ? (
+          <Failed error={groups.error} onRetry={() => void groups.refetch()} />
+        ) : !group ? (
+          <Skeleton />
+        ) : (
+          <div className="grid">
+            <Card
+              title={t.fleet.instances}
+              note={group.state !== "online" && <InstanceState state={group.state} pill />}
+            >
+              {group.instances.length === 0 ? (
+                <div className="b">
+                  <p className="sec">{t.fleet.waits}</p>
+                  <StartCommand group={name} />
+                </div>
+              ) : (
+                <InstanceTable instances={group.instances} />
+              )}
+            </Card>
+            <div className="grid two-up">
+              <Limits group={group} />
+              <Priorities group={name} />
+            </div>
+            {admin && <Credentials group={name} />}
+            {may("edit", name) && <SecretsCard group={name} />}
+            <Handlers group={name} />
+          </div>
+        )}
+      </div>
+      {limiting && group && <LimitsDialog group={group} onClose={() => setLimiting(false)} />}
+    </Page>
+  );
+}
+
+function absent(name: string): Group {
+  return { executor_group: name, state: "empty", instances: [] };
+}
+
+function Limits({ group: g }: { group: Group }) {
+  const t = useFleetT();
+  const f = useFormat();
+  const slots = g.instances.reduce((n, i) => n + i.slots, 0);
+  return (
+    <Card title={t.fleet.limits}>
+      <dl className="dl b">
+        <dt>{t.fleet.limit}</dt>
+        <dd>{g.limit === undefined ? t.fleet.noLimit : f.number(g.limit)}</dd>
+        <dt>{t.fleet.rate}</dt>
+        <dd>{g.rate === undefined ? t.fleet.noLimit : f.number(g.rate)}</dd>
+        <dt>{t.fleet.slotsHere}</dt>
+        <dd>{f.number(slots)}</dd>
+        <dt>{t.fleet.howBegun}</dt>
+        <dd>{g.dispatched ? t.fleet.dispatched : t.fleet.pulled}</dd>
+        {g.dispatched && (
+          <>
+            <dt>{t.fleet.waitingNow}</dt>
+            <dd className={g.waiting ? "c-warn" : undefined}>{f.number(g.waiting ?? 0)}</dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  );
+}
+
+/** So many jobs are named. */
+const named = 12;
+
+/** Which of the group's jobs go before others, and which after. */
+function Priorities({ group }: { group: string }) {
+  const t = useFleetT();
+  const jobs = useQuery(jobsOfGroup(group)).data?.items ?? [];
+  const special = jobs
+    .map((j) => j.definition)
+    .filter((d) => d.priority !== undefined && d.priority !== "normal")
+    .sort((a, b) => (a.priority ?? "").localeCompare(b.priority ?? "") || a.job.localeCompare(b.job));
+  return (
+    <Card title={t.fleet.priorities} note={t.fleet.prioritiesHint}>
+      {special.length === 0 ? (
+        <p className="b sec">{t.fleet.allNormal}</p>
+      ) : (
+        <ul className="list">
+          {special.slice(0, named).map((d) => (
+            <li key={d.job} className="li tight">
+              <Link to="/jobs/$group/$name" params={refOf(d.job)} className="name grow trunc">
+                {d.job}
+              </Link>
+              <span className={d.priority === "high" ? "tag c-warn" : "tag"}>
+                {t.fleet.priority[d.priority ?? "normal"]}
+              </span>
+            </li>
+          ))}
+          {special.length > named && <li className="li tight mut">{t.fleet.more(special.length - named)}</li>}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Handlers({ group }: { group: string }) {
+  const t = useFleetT();
+  const list = useQuery(handlersQuery(group));
+  return (
+    <Card title={t.fleet.handlers} note={t.fleet.handlersHint}>
+      {list.isError ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <Skeleton rows={2} />
+      ) : list.data.items.length === 0 ? (
+        <p className="b sec">{t.fleet.noHandlers}</p>
+      ) : (
+        <ul className="list">
+          {list.data.items.map((h) => (
+            <li key={h.handler} className="li">
+              <span className="two-lines grow">
+                <b className="mono">{h.handler}</b>
+                {h.description && <span className="sec trunc">{h.description}</span>}
+              </span>
+              <span className="mut mono">{h.version}</span>
+              <span className={h.instances.length > 0 ? "c-ok" : "mut"}>
+                {t.executors.onlineCount(h.instances.length)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,158 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Unplug } from "lucide-react";
+import { groupsQuery } from "@/api/cluster";
+import { latestRuns } from "@/api/runs";
+import type { Instance } from "@/api/schema.gen";
+import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Pips } from "@/components/Pips";
+import { RunTable } from "@/components/RunTable";
+import { InstanceState } from "@/components/Status";
+import { Ago } from "@/components/Time";
+import { Page } from "@/shell/Page";
+import { InstanceActions } from "./InstanceActions";
+import { Load, Memory } from "./InstanceTable";
+import { useFleetT } from "./texts";
+
+/** One executor process: what it is, what it does now, and what it did. */
+export default function InstancePage() {
+  const t = useFleetT();
+  const { group = "", instance: name = "" } = useParams({ strict: false });
+  const groups = useQuery(groupsQuery);
+  const found = groups.data?.items
+    .find((g) => g.executor_group === group)
+    ?.instances.find((i) => i.instance === name);
+  const running = useQuery(latestRuns({ instance: name, group, status: ["running"] }, 100)).data?.items ?? [];
+  const recent = useQuery(latestRuns({ instance: name, group }, 20));
+  const done = recent.data?.items.filter((r) => r.status !== "running") ?? [];
+  return (
+    <Page
+      crumbs={[
+        { text: t.executors.title, to: "/executors" },
+        { text: group, to: "/executors/$group", params: { group } },
+        { text: name },
+      ]}
+      actions={found && <InstanceActions instance={found} />}
+    >
+      <div className="pad grid">
+        {groups.isError && !groups.data ? (
+          <Failed error={groups.error} onRetry={() => void groups.refetch()} />
+        ) : groups.isPending ? (
+          <Skeleton rows={4} />
+        ) : found ? (
+          <div className="grid two-up">
+            <Facts instance={found} />
+            <Abilities instance={found} />
+          </div>
+        ) : (
+          <Empty icon={Unplug} title={t.fleet.gone} hint={t.fleet.goneHint} />
+        )}
+        <Card title={t.fleet.runningHere}>
+          {running.length === 0 ? (
+            <p className="b sec">{t.fleet.nothingRuns}</p>
+          ) : (
+            <div className="sideways">
+              <RunTable runs={running} withJob />
+            </div>
+          )}
+        </Card>
+        <Card
+          title={t.fleet.recentHere}
+          aside={
+            <Link to="/runs" search={{ instance: name }} className="link">
+              {t.job.allRuns}
+            </Link>
+          }
+        >
+          {recent.isError ? (
+            <Failed error={recent.error} onRetry={() => void recent.refetch()} />
+          ) : recent.isPending ? (
+            <Skeleton rows={4} />
+          ) : done.length === 0 ? (
+            <p className="b sec">{t.job.noRuns}</p>
+          ) : (
+            <div className="sideways">
+              <RunTable runs={done} withJob />
+            </div>
+          )}
+        </Card>
+      </div>
+    </Page>
+  );
+}
+
+function Facts({ instance: i }: { instance: Instance }) {
+  const t = useFleetT();
+  const c = t.fleet.columns;
+  return (
+    <Card title={t.fleet.facts} note={<InstanceState state={i.state} pill />}>
+      <dl className="dl b">
+        <dt>{c.slots}</dt>
+        <dd>
+          <span className="row g2 end">
+            <Pips used={i.running} slots={i.slots} draining={i.state === "draining"} />
+            {i.running}/{i.slots}
+          </span>
+        </dd>
+        <dt>{c.load}</dt>
+        <dd className="row end">
+          <Load load={i.load} />
+        </dd>
+        <dt>{c.memory}</dt>
+        <dd className="row end">
+          <Memory load={i.load} />
+        </dd>
+        <dt>{c.heartbeat}</dt>
+        <dd>
+          <Ago at={i.at} />
+        </dd>
+        <dt>{t.fleet.started}</dt>
+        <dd>
+          <Ago at={i.started_at} />
+        </dd>
+        <dt>{t.fleet.host}</dt>
+        <dd className="mono">{i.host ?? "—"}</dd>
+        <dt>{t.fleet.pid}</dt>
+        <dd className="num">{i.pid ?? "—"}</dd>
+        <dt>{c.zone}</dt>
+        <dd>{i.zone ?? "—"}</dd>
+        <dt>{c.version}</dt>
+        <dd className="mono">{i.version ?? "—"}</dd>
+        <dt>{t.fleet.sdk}</dt>
+        <dd className="mono">{i.sdk ?? "—"}</dd>
+        <dt>{t.fleet.protocol}</dt>
+        <dd className="num">{i.protocol ?? "—"}</dd>
+      </dl>
+    </Card>
+  );
+}
+
+function Abilities({ instance: i }: { instance: Instance }) {
+  const t = useFleetT();
+  const labels = Object.entries(i.labels ?? {}).map(([k, v]) => `${k}=${v}`);
+  const tags = (items: string[]) =>
+    items.length === 0 ? (
+      <span className="mut">{t.fleet.noLimit}</span>
+    ) : (
+      <span className="row g1 wrap">
+        {items.map((x) => (
+          <span key={x} className="tag mono">
+            {x}
+          </span>
+        ))}
+      </span>
+    );
+  return (
+    <div className="grid">
+      <Card title={t.fleet.labels}>
+        <div className="b">{tags(labels)}</div>
+      </Card>
+      <Card title={t.fleet.kinds}>
+        <div className="b">{tags(i.kinds ?? [])}</div>
+      </Card>
+      <Card title={t.fleet.handlers}>
+        <div className="b">{tags(i.handlers ?? [])}</div>
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { setInstance } from "@/api/groups";
+import type { Instance } from "@/api/schema.gen";
+import { FormDialog } from "@/components/FormDialog";
+import { NumberField, Pairs } from "@/components/fields";
+import { toast } from "@/components/Toasts";
+import { useFleetT } from "./texts";
+
+/** Changes an instance's slots and labels, until it ends. */
+export function InstanceSettingsDialog({ instance: i, onClose }: { instance: Instance; onClose(): void }) {
+  const t = useFleetT();
+  const client = useQueryClient();
+  const [slots, setSlots] = useState<number | undefined>(i.slots);
+  const [labels, setLabels] = useState<Record<string, string> | undefined>(i.labels);
+  const save = useMutation({
+    mutationFn: () => setInstance(i.executor_group, i.instance, { slots, labels: labels ?? {} }),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
+      toast({ text: t.fleet.saved(i.instance) });
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={t.fleet.settingsOf(i.instance)}
+      hint={t.fleet.settingsHint}
+      verb={t.fleet.save}
+      busy={save.isPending}
+      disabled={slots === undefined}
+      error={save.error}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <NumberField
+        label={t.fleet.slotsLabel}
+        hint={t.fleet.slotsHint}
+        min={1}
+        max={10_000}
+        value={slots}
+        onChange={setSlots}
+      />
+      <Pairs
+        label={t.fleet.labels}
+        hint={t.fleet.labelsHint}
+        between="="
+        placeholder="zone=eu-1"
+        value={labels}
+        onChange={setLabels}
+      />
+    </FormDialog>
+  );
+}

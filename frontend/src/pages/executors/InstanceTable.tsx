@@ -1,0 +1,138 @@
+import { Link } from "@tanstack/react-router";
+import { TriangleAlert } from "lucide-react";
+import type { Instance } from "@/api/schema.gen";
+import { Pips } from "@/components/Pips";
+import { InstanceState } from "@/components/Status";
+import { Ago } from "@/components/Time";
+import { formatBytes } from "@/lib/bytes";
+import { formatDuration } from "@/lib/duration";
+import { useNow } from "@/lib/now";
+import { InstanceActions } from "./InstanceActions";
+import { useFleetT } from "./texts";
+
+/** A heartbeat comes every five seconds; an instance without one for fifteen is gone. */
+const lateAfter = 8000;
+
+/** The instances of a group, each with what can be done with it. */
+export function InstanceTable({ instances }: { instances: Instance[] }) {
+  const c = useFleetT().fleet.columns;
+  const newest = instances
+    .map((i) => i.version ?? "")
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .at(-1);
+  return (
+    <div className="sideways">
+      <table className="tbl instances">
+        <thead>
+          <tr>
+            <th>{c.instance}</th>
+            <th>{c.state}</th>
+            <th>{c.slots}</th>
+            <th>{c.load}</th>
+            <th>{c.memory}</th>
+            <th>{c.heartbeat}</th>
+            <th>{c.uptime}</th>
+            <th>{c.zone}</th>
+            <th>{c.version}</th>
+            <th className="r">
+              <span className="sr">{c.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {instances.map((i) => (
+            <InstanceRow key={i.instance} instance={i} newest={newest} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function InstanceRow({ instance: i, newest }: { instance: Instance; newest: string | undefined }) {
+  const t = useFleetT();
+  const now = useNow();
+  const late = now - Date.parse(i.at) > lateAfter;
+  const up = Math.max(0, now - Date.parse(i.started_at));
+  const step = up < 60_000 ? 1000 : 60_000; // so that it does not tick once it is long
+  return (
+    <tr>
+      <td>
+        <Link
+          to="/executors/$group/$instance"
+          params={{ group: i.executor_group, instance: i.instance }}
+          className="name"
+        >
+          {i.instance}
+        </Link>{" "}
+        <span className="mono mut">{i.host}</span>
+      </td>
+      <td>
+        <InstanceState state={i.state} />
+      </td>
+      <td>
+        <span className="row g2">
+          <Pips used={i.running} slots={i.slots} draining={i.state === "draining"} />
+          <span className="num">
+            {i.running}/{i.slots}
+          </span>
+        </span>
+      </td>
+      <td>
+        <Load load={i.load} />
+      </td>
+      <td>
+        <Memory load={i.load} />
+      </td>
+      <td className={late ? "c-warn" : "sec"}>
+        <Ago at={i.at} />
+      </td>
+      <td className="sec num">{formatDuration(Math.floor(up / step) * step)}</td>
+      <td className="sec">{i.zone ?? "—"}</td>
+      <td className="mono">
+        {i.version !== newest ? (
+          <span className="row g1 c-warn" title={t.fleet.behind(newest ?? "")}>
+            <TriangleAlert size={13} aria-hidden />
+            {i.version ?? "—"}
+          </span>
+        ) : (
+          <span className="sec">{i.version ?? "—"}</span>
+        )}
+      </td>
+      <td className="r">
+        <InstanceActions instance={i} />
+      </td>
+    </tr>
+  );
+}
+
+/** How many processes want a CPU, of the CPUs that there are. */
+export function Load({ load }: { load: Instance["load"] }) {
+  const t = useFleetT();
+  if (!load?.cpus) return <span className="mut">—</span>;
+  const text = load.load1.toFixed(1);
+  return <Meter share={load.load1 / load.cpus} text={text} title={t.fleet.loadOn(text, load.cpus)} />;
+}
+
+export function Memory({ load }: { load: Instance["load"] }) {
+  const t = useFleetT();
+  const { memory_bytes: all, memory_used_bytes: used } = load ?? {};
+  if (!all || used === undefined) return <span className="mut">—</span>;
+  const share = used / all;
+  const text = `${Math.round(share * 100)}%`;
+  return <Meter share={share} text={text} title={t.fleet.memoryOf(formatBytes(used), formatBytes(all))} />;
+}
+
+function Meter({ share, text, title }: { share: number; text: string; title: string }) {
+  return (
+    <span className="row g2" title={title}>
+      <span className="bar dur" aria-hidden>
+        <i
+          className={share > 0.9 ? "b-warn" : "b-idle"}
+          style={{ width: `${Math.min(100, share * 100)}%` }}
+        />
+      </span>
+      <span className="num">{text}</span>
+    </span>
+  );
+}

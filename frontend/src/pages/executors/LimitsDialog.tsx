@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { groupsQuery } from "@/api/cluster";
+import { putGroup } from "@/api/groups";
+import type { Group } from "@/api/schema.gen";
+import { FormDialog } from "@/components/FormDialog";
+import { NumberField } from "@/components/fields";
+import { toast } from "@/components/Toasts";
+import { useFleetT } from "./texts";
+
+/** Limits how many of a group's runs are alive at once, and begin per second. */
+export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void }) {
+  const t = useFleetT();
+  const client = useQueryClient();
+  const name = group.executor_group;
+  const [limit, setLimit] = useState(group.limit);
+  const [rate, setRate] = useState(group.rate);
+  const save = useMutation({
+    mutationFn: () => putGroup(name, { limit: limit ?? 0, rate: rate ?? 0 }),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
+      toast({ text: t.fleet.saved(name) });
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={t.fleet.limitsOf(name)}
+      hint={t.fleet.limitsHint}
+      verb={t.fleet.save}
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <div className="two">
+        <NumberField
+          label={t.fleet.limit}
+          min={0}
+          max={40_000}
+          placeholder={t.fleet.noLimit}
+          value={limit}
+          onChange={setLimit}
+        />
+        <NumberField
+          label={t.fleet.rate}
+          min={0}
+          max={10_000}
+          placeholder={t.fleet.noLimit}
+          value={rate}
+          onChange={setRate}
+        />
+      </div>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,57 @@
+import { Link } from "@tanstack/react-router";
+import { CircleCheck } from "lucide-react";
+import { refOf } from "@/api/jobs";
+import type { Failure } from "@/api/schema.gen";
+import { Card, Empty } from "@/components/Panel";
+import { Ago } from "@/components/Time";
+import { useFormat } from "@/lib/format";
+import { useReportsT } from "./texts";
+
+/** In which ways attempts failed, the most frequent first, each with its last run. */
+export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOneJob?: boolean }) {
+  const t = useReportsT();
+  const r = t.reports;
+  const f = useFormat();
+  return (
+    <Card title={r.failures} note={<span className="hide-s">{r.failuresHint}</span>}>
+      {failures.length === 0 ? (
+        <Empty icon={CircleCheck} title={r.noFailures} />
+      ) : (
+        <ul className="list">
+          {failures.map((x) => {
+            const [only] = x.jobs;
+            return (
+              <li key={x.fingerprint} className="li">
+                <span className="grow two-lines">
+                  <Link
+                    to="/runs/$runId"
+                    params={{ runId: x.last_run_id }}
+                    className="name mono trunc"
+                    title={`${r.openLast}: ${x.message}`}
+                  >
+                    {x.fingerprint || x.message}
+                  </Link>
+                  <span className="mut trunc">
+                    {!ofOneJob &&
+                      (x.jobs.length === 1 && only ? (
+                        <Link to="/jobs/$group/$name" params={refOf(only)} className="plain">
+                          {only}
+                        </Link>
+                      ) : (
+                        <span title={x.jobs.join(", ")}>{r.inJobs(x.jobs.length)}</span>
+                      ))}
+                    {!ofOneJob && " · "}
+                    {r.last} <Ago at={x.last} />
+                  </span>
+                </span>
+                <b className="num" title={r.attempts(x.attempts)}>
+                  {f.number(x.attempts)}
+                </b>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Card>
+  );
+}

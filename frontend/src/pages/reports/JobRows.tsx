@@ -1,0 +1,119 @@
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { jobQuery, refOf } from "@/api/jobs";
+import type { ReportRow } from "@/api/schema.gen";
+import { Card, Empty } from "@/components/Panel";
+import { RunStrip } from "@/components/RunStrip";
+import { formatDuration } from "@/lib/duration";
+import { useFormat } from "@/lib/format";
+import { useReportsT } from "./texts";
+
+/** The jobs of which the largest share of runs failed, with what became of their last runs. */
+export function Unhealthy({ rows }: { rows: ReportRow[] }) {
+  const t = useReportsT();
+  const f = useFormat();
+  const bad = rows.filter((row) => row.job !== undefined && row.failure_ratio > 0);
+  const strips = useQueries({
+    queries: bad.map((row) => ({
+      ...jobQuery(refOf(row.job ?? ""), 1, 30),
+      staleTime: 60_000,
+      refetchInterval: false as const,
+      retry: false,
+    })),
+  });
+  return (
+    <Table
+      title={t.reports.unhealthy}
+      note={t.reports.unhealthyHint}
+      none={t.reports.healthy}
+      heads={["", t.reports.runs, t.reports.failedShare]}
+      rows={bad}
+      cells={(row, i) => (
+        <>
+          <td>
+            <RunStrip runs={strips[i]?.data?.item.last_runs ?? []} />
+          </td>
+          <td className="r num sec">{f.number(row.runs)}</td>
+          <td className="r num c-bad">{f.percent(row.failure_ratio)}</td>
+        </>
+      )}
+    />
+  );
+}
+
+/** The jobs whose runs take longest. */
+export function Slowest({ rows }: { rows: ReportRow[] }) {
+  const t = useReportsT();
+  const f = useFormat();
+  const r = t.reports;
+  return (
+    <Table
+      title={r.slowest}
+      note={r.slowestHint}
+      none={r.nothing}
+      heads={[r.runs, r.p50, r.p95, r.longest]}
+      rows={rows.filter((row) => row.job !== undefined && row.duration.count > 0)}
+      cells={(row) => (
+        <>
+          <td className="r num sec">{f.number(row.runs)}</td>
+          <td className="r num sec">{formatDuration(row.duration.p50_ms)}</td>
+          <td className="r num">{formatDuration(row.duration.p95_ms)}</td>
+          <td className="r num sec">{formatDuration(row.duration.max_ms ?? 0)}</td>
+        </>
+      )}
+    />
+  );
+}
+
+interface TableProps {
+  title: string;
+  note: string;
+  /** What is said when there is no row. */
+  none: string;
+  heads: string[];
+  rows: ReportRow[];
+  cells(row: ReportRow, i: number): ReactNode;
+}
+
+function Table({ title, note, none, heads, rows, cells }: TableProps) {
+  const t = useReportsT();
+  return (
+    <Card title={title} note={<span className="hide-s">{note}</span>}>
+      {rows.length === 0 ? (
+        <Empty title={none} />
+      ) : (
+        <div className="sideways">
+          <table className="tbl c">
+            <thead>
+              <tr>
+                <th>{t.reports.job}</th>
+                {heads.map((h) => (
+                  <th key={h} className="r">
+                    {h}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, i) => {
+                const ref = refOf(row.job ?? "");
+                return (
+                  <tr key={row.job}>
+                    <td>
+                      <Link to="/jobs/$group/$name" params={ref} className="name">
+                        {ref.name}
+                      </Link>{" "}
+                      <span className="mut">{ref.group}</span>
+                    </td>
+                    {cells(row, i)}
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
+  );
+}

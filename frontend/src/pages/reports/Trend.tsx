@@ -1,0 +1,93 @@
+import { useState } from "react";
+import type { ReportRow } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { LineChart } from "@/components/LineChart";
+import { Card, Empty } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { formatDuration } from "@/lib/duration";
+import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { durationStep, ticks } from "@/lib/scale";
+import { useReportsT } from "./texts";
+
+const metrics = ["failed", "duration", "delay"] as const;
+type Metric = (typeof metrics)[number];
+
+/** How one measure of all runs goes, hour by hour or day by day. */
+export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to: string }) {
+  const t = useReportsT();
+  const r = t.reports;
+  const f = useFormat();
+  const now = useNow();
+  const [metric, setMetric] = useState<Metric>("failed");
+  const [table, setTable] = useState(false);
+  const points = rows
+    .filter((row) => row.at !== undefined)
+    .map((row) => ({ at: Date.parse(row.at ?? ""), value: measured(row, metric) }));
+  const most = Math.max(...points.map((p) => p.value ?? 0), metric === "failed" ? 0.01 : 10);
+  const step = metric === "failed" ? shareStep(most) : durationStep(most, 4);
+  const write = (v: number) =>
+    metric === "failed" ? `${Math.round(v * 1000) / 10}%` : formatDuration(Math.round(v));
+  return (
+    <Card
+      title={r.trend}
+      aside={
+        <>
+          <Segments
+            label={r.metric}
+            value={metric}
+            options={metrics.map((m) => ({ value: m, label: r.metrics[m] }))}
+            onChange={setMetric}
+          />
+          <Button small look="ghost" className="hide-s" onClick={() => setTable(!table)}>
+            {table ? r.asChart : r.asTable}
+          </Button>
+        </>
+      }
+    >
+      {points.length === 0 ? (
+        <Empty title={r.nothing} />
+      ) : table ? (
+        <section className="b trendtable" aria-label={r.metrics[metric]} tabIndex={0}>
+          <table className="tbl c">
+            <thead>
+              <tr>
+                <th>{r.from}</th>
+                <th className="r">{r.metrics[metric]}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {[...points].reverse().map((p) => (
+                <tr key={p.at}>
+                  <td className="num">{f.short(p.at, now)}</td>
+                  <td className="r num">{p.value === undefined ? "—" : write(p.value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      ) : (
+        <LineChart
+          points={points}
+          from={Date.parse(from)}
+          to={Date.parse(to)}
+          lines={ticks(most, step)}
+          tone={metric === "failed" ? "bad" : "accent"}
+          write={write}
+          label={r.trendLabel(r.metrics[metric], f.short(from, now), f.short(to, now))}
+        />
+      )}
+    </Card>
+  );
+}
+
+function measured(row: ReportRow, metric: Metric): number | undefined {
+  if (metric === "failed") return row.attempts > 0 ? row.failure_ratio : undefined;
+  const spread = metric === "duration" ? row.duration : row.started_after;
+  return spread.count > 0 ? spread.p95_ms : undefined;
+}
+
+/** A round share for an axis of at most four lines. */
+function shareStep(most: number): number {
+  return [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25].find((s) => most / s <= 4) ?? 0.25;
+}

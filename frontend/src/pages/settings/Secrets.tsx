@@ -1,0 +1,42 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { groupsQuery } from "@/api/cluster";
+import { Choice } from "@/components/fields";
+import { Failed, Skeleton } from "@/components/Panel";
+import { useMay } from "@/shell/may";
+import { SecretsCard } from "@/shell/SecretsCard";
+import { useSettingsT } from "./texts";
+
+/** The secrets of one group after the other. */
+export default function Secrets() {
+  const t = useSettingsT();
+  const may = useMay();
+  const navigate = useNavigate();
+  const { group: wanted } = useSearch({ strict: false });
+  const list = useQuery(groupsQuery);
+  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Skeleton />;
+  const groups = list.data.items.map((g) => g.executor_group).filter((g) => may("edit", g));
+  if (groups.length === 0) groups.push("default");
+  const group = groups.find((g) => g === wanted) ?? groups[0] ?? "default";
+  return (
+    <div className="grid">
+      <div className="choosegroup">
+        <Choice
+          label={t.settings.secretsOf}
+          value={group}
+          options={groups.map((g) => ({ value: g, label: g }))}
+          onChange={(next) =>
+            void navigate({
+              to: "/settings/$tab",
+              params: { tab: "secrets" },
+              search: { group: next },
+              replace: true,
+            })
+          }
+        />
+      </div>
+      <SecretsCard key={group} group={group} />
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { endSessionsOf, sessionsOf } from "@/api/access";
+import { Failed, Skeleton } from "@/components/Panel";
+import { AskDialog } from "@/shell/AskDialog";
+import { SessionList } from "./SessionList";
+import { useSettingsT } from "./texts";
+
+/** Shows an administrator where a user is signed in, and ends all of it. */
+export function SessionsDialog({ user, onClose }: { user: string; onClose(): void }) {
+  const t = useSettingsT();
+  const s = t.settings;
+  const client = useQueryClient();
+  const list = useQuery(sessionsOf(user));
+  return (
+    <AskDialog
+      title={s.sessionsOf(user)}
+      hint={list.data?.items.length === 0 ? s.noSessions : s.endSessionsHint}
+      verb={s.endSessions}
+      disabled={list.data?.items.length === 0}
+      done={s.sessionsEnded(user)}
+      act={() => endSessionsOf(user)}
+      onDone={() => void client.invalidateQueries({ queryKey: sessionsOf(user).queryKey })}
+      onClose={onClose}
+    >
+      {list.isError ? (
+        <Failed error={list.error} onRetry={() => void list.refetch()} />
+      ) : list.data ? (
+        <SessionList sessions={list.data.items} />
+      ) : (
+        <Skeleton rows={2} />
+      )}
+    </AskDialog>
+  );
+}

@@ -1,0 +1,110 @@
+import { useQuery } from "@tanstack/react-query";
+import { Bookmark, BookmarkPlus, BookmarkX } from "lucide-react";
+import { useState } from "react";
+import { meQuery } from "@/api/session";
+import { FormDialog } from "@/components/FormDialog";
+import { TextField } from "@/components/fields";
+import { Menu, MenuChoice, MenuItem, MenuLine } from "@/components/Menu";
+import { toast } from "@/components/Toasts";
+import { usePage } from "@/i18n";
+import { views as en } from "@/i18n/en/views";
+import { views as zh } from "@/i18n/zh/views";
+import { removeView, type SavedView, saveView, useViews, type ViewedPage } from "@/lib/views";
+
+const texts = { en: { views: en }, zh: { views: zh } };
+
+/** The views that whoever is signed in has of a page. */
+export function useMyViews(page: ViewedPage): SavedView[] {
+  return useViews(useUser(), page);
+}
+
+function useUser(): string {
+  return useQuery(meQuery).data?.user ?? "";
+}
+
+interface SavedViewsProps {
+  page: ViewedPage;
+  /** The filters that are set, as the address has them; empty is none. */
+  query: string;
+  onOpen(query: string): void;
+}
+
+/** A menu of the sets of filters that one has saved, and of what can be done with those that are set. */
+export function SavedViews({ page, query, onOpen }: SavedViewsProps) {
+  const t = usePage(texts);
+  const user = useUser();
+  const views = useViews(user, page);
+  const [saving, setSaving] = useState(false);
+  const here = views.find((v) => v.query === query);
+  const forget = (view: SavedView) => {
+    removeView(user, page, view.name);
+    toast({
+      text: t.views.removed(view.name),
+      action: { label: t.act.undo, run: () => saveView(user, page, view) },
+    });
+  };
+  return (
+    <>
+      <Menu
+        align="start"
+        trigger={
+          <button type="button" className={here ? "fchip set" : "fchip"}>
+            <Bookmark size={14} aria-hidden />
+            {t.views.title}
+            {here && <b>{here.name}</b>}
+          </button>
+        }
+      >
+        {views.map((v) => (
+          <MenuChoice key={v.name} on={v.query === query} onSelect={() => onOpen(v.query)}>
+            {v.name}
+          </MenuChoice>
+        ))}
+        {views.length > 0 && <MenuLine />}
+        {here ? (
+          <MenuItem icon={BookmarkX} onSelect={() => forget(here)}>
+            {t.views.remove(here.name)}
+          </MenuItem>
+        ) : query === "" ? (
+          <p className="mi mut">{t.views.nothing}</p>
+        ) : (
+          <MenuItem icon={BookmarkPlus} onSelect={() => setSaving(true)}>
+            {t.views.save}
+          </MenuItem>
+        )}
+      </Menu>
+      {saving && <SaveDialog {...{ user, page, query }} onClose={() => setSaving(false)} />}
+    </>
+  );
+}
+
+interface SaveDialogProps {
+  user: string;
+  page: ViewedPage;
+  query: string;
+  onClose(): void;
+}
+
+function SaveDialog({ user, page, query, onClose }: SaveDialogProps) {
+  const t = usePage(texts);
+  const [name, setName] = useState("");
+  const save = () => {
+    saveView(user, page, { name: name.trim(), query });
+    toast({ text: t.views.saved(name.trim()) });
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={t.views.saveTitle}
+      hint={t.views.saveHint}
+      verb={t.views.saveVerb}
+      busy={false}
+      disabled={name.trim() === ""}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <TextField label={t.views.name} value={name} maxLength={40} onChange={setName} />
+      <p className="mut mono trunc">{query}</p>
+    </FormDialog>
+  );
+}
