@@ -66,6 +66,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "run", path: `/runs/${log}`, ready: ".ll" },
     { name: "schedule", path: "/schedule", ready: ".tlane" },
     { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
+    { name: "schedule-calendar", path: "/schedule/calendar", ready: ".mday .plan" },
     { name: "executors", path: "/executors", ready: ".pips" },
     { name: "executor-group", path: "/executors/default", ready: ".dl" },
     { name: "executor", path: "/executors/default/dev", ready: ".pips" },

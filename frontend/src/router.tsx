@@ -154,6 +154,14 @@ const load = createRoute({
   component: lazyRouteComponent(() => import("./pages/schedule/LoadPage")),
 });
 
+const scheduleCalendar = createRoute({
+  getParentRoute: () => root,
+  path: "/schedule/calendar",
+  validateSearch: (s) =>
+    optional({ month: one(s.month), group: one(s.group), all: oneOf(s.all, ["true"] as const) }),
+  component: lazyRouteComponent(() => import("./pages/schedule/CalendarPage")),
+});
+
 const executors = createRoute({
   getParentRoute: () => root,
   path: "/executors",
@@ -265,6 +273,7 @@ const tree = root.addChildren([
   run,
   schedule,
   load,
+  scheduleCalendar,
   executors,
   executorGroup,
   instance,

@@ -1,6 +1,8 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { always, every } from "@/lib/every";
+import { definitionOf } from "@/lib/jobdoc";
 import { api, dataOf } from "./client";
+import { type JobRef, saveJob } from "./jobs";
 import type { Schedule } from "./schema.gen";
 
 /** The next fires of a schedule that is not saved. A schedule that is wrong fails with its fields. */
@@ -42,4 +44,40 @@ export function fireCounts(range: { from?: string; to: string; group?: string },
     placeholderData: keepPreviousData,
     refetchInterval: always(15_000),
   });
+}
+
+/** The same page after page, of so many fires a job. */
+export function firesPages(range: FireRange, perJob: number) {
+  return infiniteQueryOptions({
+    queryKey: ["schedule", "pages", range, perJob],
+    queryFn: ({ pageParam, signal }) =>
+      dataOf(
+        api.GET("/api/v1/fires", {
+          signal,
+          params: { query: { ...range, per_job: perJob, limit: 500, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+}
+
+/** Which jobs fire together in a range and could as well fire a little later, and what that would do. */
+export function offsetsQuery(range: { from: string; to: string; group?: string }) {
+  return queryOptions({
+    queryKey: ["schedule", "offsets", range],
+    queryFn: ({ signal }) => dataOf(api.GET("/api/v1/fires/offsets", { signal, params: { query: range } })),
+    staleTime: 10_000,
+  });
+}
+
+/** Saves a job as it is now, but for its schedule's spread. */
+export async function applySpread(ref: JobRef, spread: string, note: string): Promise<void> {
+  const { definition, revision } = await dataOf(
+    api.GET("/api/v1/jobs/{group}/{name}", { params: { path: ref, query: { fires: 0, runs: 0 } } }),
+  );
+  const job = definitionOf(definition);
+  await saveJob({ ...job, schedule: { ...job.schedule, spread } }, { etag: `"${revision}"`, note });
 }

@@ -6,14 +6,16 @@ interface KpiProps {
   unit?: string;
   foot?: ReactNode;
   bad?: boolean;
+  /** The value is a text, and smaller. */
+  fit?: boolean;
 }
 
 /** One figure of a strip, with what it is and what to compare it with. */
-export function Kpi({ label, value, unit, foot, bad }: KpiProps) {
+export function Kpi({ label, value, unit, foot, bad, fit }: KpiProps) {
   return (
     <div className="kpi">
       <span className="l">{label}</span>
-      <span className={bad ? "v c-bad" : "v"}>
+      <span className={`v${bad ? " c-bad" : ""}${fit ? " fit" : ""}`}>
         {value}
         {unit && <small>{unit}</small>}
       </span>

@@ -1,15 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { CalendarClock } from "lucide-react";
+import { CalendarClock, Waypoints } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { fireCounts, firesQuery } from "@/api/schedule";
+import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
+import { Kpi } from "@/components/Kpi";
 import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
 import { useWords, wallToInstant } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { OffsetsDialog } from "./OffsetsDialog";
 import { ScheduleTabs } from "./Tabs";
 
 const quarter = 900_000;
@@ -24,6 +28,8 @@ export default function LoadPage() {
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const now = useNow();
   const [chosen, setChosen] = useState<number>();
+  const mayEdit = useMay()("edit");
+  const [suggesting, setSuggesting] = useState(false);
   const [over, setOver] = useState<number>();
   const today = new Intl.DateTimeFormat("en-CA", { timeZone: f.zone, dateStyle: "short" })
     .format(now)
@@ -64,19 +70,17 @@ export default function LoadPage() {
   return (
     <Page
       crumbs={[{ text: t.plan.title, to: "/schedule" }, { text: t.plan.load }]}
-      actions={
-        <>
+      head={<ScheduleTabs on="load" />}
+    >
+      <div className="pad">
+        <div className="filters flat">
           <FilterChip
             name={t.jobs.group}
             options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
             chosen={group ? [group] : []}
             onChange={([next]) => void navigate({ search: { group: next }, replace: true })}
           />
-          <ScheduleTabs on="load" />
-        </>
-      }
-    >
-      <div className="pad">
+        </div>
         {query.isError && !query.data ? (
           <Failed error={query.error} onRetry={() => void query.refetch()} />
         ) : query.isPending ? (
@@ -86,14 +90,16 @@ export default function LoadPage() {
         ) : (
           <>
             <div className="kpis four">
-              <Figure
+              <Kpi
+                fit
                 label={t.plan.planned}
                 value={f.number(total)}
                 foot={query.data.complete ? t.plan.ofJobs(query.data.jobs) : t.plan.incomplete}
               />
-              <Figure label={t.plan.busiest} value={when(busiest)} foot={t.plan.firesIn(most)} />
-              <Figure label={t.plan.quietest} value={when(quietest)} foot={t.plan.firesIn(least)} />
-              <Figure
+              <Kpi fit label={t.plan.busiest} value={when(busiest)} foot={t.plan.firesIn(most)} />
+              <Kpi fit label={t.plan.quietest} value={when(quietest)} foot={t.plan.firesIn(least)} />
+              <Kpi
+                fit
                 label={t.plan.onTheHour}
                 value={f.percent(onTheHour / total)}
                 foot={t.plan.onTheHourHint}
@@ -157,7 +163,21 @@ export default function LoadPage() {
               </div>
             </Card>
             {shown !== undefined && (
-              <Drivers key={shown} from={at(shown)} group={group} title={t.plan.drivers(when(shown))} />
+              <Drivers
+                key={shown}
+                from={at(shown)}
+                group={group}
+                title={t.plan.drivers(when(shown))}
+                onSuggest={mayEdit ? () => setSuggesting(true) : undefined}
+              />
+            )}
+            {suggesting && shown !== undefined && (
+              <OffsetsDialog
+                from={at(shown) - 1}
+                to={at(shown) + quarter - 1}
+                group={group}
+                onClose={() => setSuggesting(false)}
+              />
             )}
           </>
         )}
@@ -166,18 +186,16 @@ export default function LoadPage() {
   );
 }
 
-function Figure({ label, value, foot }: { label: string; value: string; foot: string }) {
-  return (
-    <div className="kpi">
-      <span className="l">{label}</span>
-      <span className="v fit">{value}</span>
-      <span className="f">{foot}</span>
-    </div>
-  );
+interface DriversProps {
+  from: number;
+  group: string | undefined;
+  title: string;
+  /** Looks for jobs that could fire later; absent for who may save none. */
+  onSuggest: (() => void) | undefined;
 }
 
 /** The jobs that fire within a quarter of an hour, those that fire most first. */
-function Drivers({ from, group, title }: { from: number; group: string | undefined; title: string }) {
+function Drivers({ from, group, title, onSuggest }: DriversProps) {
   const { t, f } = useWords();
   const iso = (ms: number) => new Date(ms).toISOString();
   const { data } = useQuery(
@@ -185,7 +203,16 @@ function Drivers({ from, group, title }: { from: number; group: string | undefin
   );
   const jobs = [...(data?.items ?? [])].sort((a, b) => b.fires.length - a.fires.length).slice(0, 12);
   return (
-    <Card title={title}>
+    <Card
+      title={title}
+      aside={
+        onSuggest && (
+          <Button small icon={Waypoints} onClick={onSuggest}>
+            {t.plan.suggest}
+          </Button>
+        )
+      }
+    >
       {jobs.length === 0 ? (
         data && <Empty title={t.plan.none} />
       ) : (

@@ -1,25 +1,27 @@
 import { Link } from "@tanstack/react-router";
 import { useT } from "@/i18n";
 
+const views = {
+  timeline: "/schedule",
+  load: "/schedule/load",
+  calendar: "/schedule/calendar",
+} as const;
+
 /** The views of the schedule. */
-export function ScheduleTabs({ on }: { on: "timeline" | "load" }) {
+export function ScheduleTabs({ on }: { on: keyof typeof views }) {
   const t = useT();
   return (
-    <nav className="seg" aria-label={t.plan.title}>
-      <Link
-        to="/schedule"
-        className={on === "timeline" ? "on" : undefined}
-        aria-current={on === "timeline" ? "page" : undefined}
-      >
-        {t.plan.timeline}
-      </Link>
-      <Link
-        to="/schedule/load"
-        className={on === "load" ? "on" : undefined}
-        aria-current={on === "load" ? "page" : undefined}
-      >
-        {t.plan.load}
-      </Link>
+    <nav className="tabs" aria-label={t.plan.title}>
+      {(["timeline", "load", "calendar"] as const).map((view) => (
+        <Link
+          key={view}
+          to={views[view]}
+          className={view === on ? "tab on" : "tab"}
+          aria-current={view === on ? "page" : undefined}
+        >
+          {t.plan[view]}
+        </Link>
+      ))}
     </nav>
   );
 }

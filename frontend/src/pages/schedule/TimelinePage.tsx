@@ -80,34 +80,36 @@ export default function TimelinePage() {
     <Page
       fixed
       crumbs={[{ text: t.plan.title }]}
-      actions={<ScheduleTabs on="timeline" />}
       head={
-        <div className="filters">
-          <FilterField
-            value={q ?? ""}
-            placeholder={t.plan.filter}
-            onChange={(text) => set({ q: text || undefined })}
-          />
-          <FilterChip
-            name={t.jobs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => set({ group: next })}
-          />
-          <span className="right row g2">
-            <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
-            <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
-              {t.plan.now}
-            </Button>
-            <IconButton icon={ChevronRight} label={t.plan.later} keys="→" onClick={() => pan(0.5)} />
-            <Segments
-              label={t.runs.range}
-              value={span}
-              options={zooms.map((z) => ({ value: z, label: z }))}
-              onChange={(next) => set({ span: next === "1h" ? undefined : next })}
+        <>
+          <ScheduleTabs on="timeline" />
+          <div className="filters">
+            <FilterField
+              value={q ?? ""}
+              placeholder={t.plan.filter}
+              onChange={(text) => set({ q: text || undefined })}
             />
-          </span>
-        </div>
+            <FilterChip
+              name={t.jobs.group}
+              options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
+              chosen={group ? [group] : []}
+              onChange={([next]) => set({ group: next })}
+            />
+            <span className="right row g2">
+              <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
+              <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
+                {t.plan.now}
+              </Button>
+              <IconButton icon={ChevronRight} label={t.plan.later} keys="→" onClick={() => pan(0.5)} />
+              <Segments
+                label={t.runs.range}
+                value={span}
+                options={zooms.map((z) => ({ value: z, label: z }))}
+                onChange={(next) => set({ span: next === "1h" ? undefined : next })}
+              />
+            </span>
+          </div>
+        </>
       }
     >
       {(past.isError || plan.isError) && lanes.length === 0 ? (

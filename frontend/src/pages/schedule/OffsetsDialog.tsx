@@ -1,0 +1,147 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, CircleX } from "lucide-react";
+import { useState } from "react";
+import { refOf, refreshJobs } from "@/api/jobs";
+import { problemOf } from "@/api/problem";
+import { applySpread, offsetsQuery } from "@/api/schedule";
+import { FormDialog } from "@/components/FormDialog";
+import { Failed, Skeleton } from "@/components/Panel";
+import { useT } from "@/i18n";
+import { useFormat } from "@/lib/format";
+import { useMay } from "@/shell/may";
+
+interface OffsetsDialogProps {
+  from: number;
+  to: number;
+  group: string | undefined;
+  onClose(): void;
+}
+
+interface Result {
+  job: string;
+  error: string | undefined;
+}
+
+/** Shows which jobs could fire a little later than others, and saves those that are chosen so. */
+export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) {
+  const t = useT();
+  const p = t.plan;
+  const f = useFormat();
+  const client = useQueryClient();
+  const may = useMay();
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const query = useQuery(offsetsQuery({ from: iso(from), to: iso(to), group }));
+  const items = (query.data?.items ?? []).filter((x) => may("edit", refOf(x.job).group));
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const chosen = items.filter((x) => !left.has(x.job));
+  const [results, setResults] = useState<Result[]>();
+  const apply = useMutation({
+    mutationFn: async () => {
+      const done: Result[] = [];
+      // One after the other: each is a version of its own, and the review says which failed.
+      for (const x of chosen) {
+        const error = await applySpread(refOf(x.job), x.spread, p.offsetNote).then(
+          () => undefined,
+          (e: unknown) => problemOf(e).detail ?? problemOf(e).title,
+        );
+        done.push({ job: x.job, error });
+        setResults([...done]);
+      }
+    },
+    onSettled: () => {
+      void refreshJobs(client);
+      void client.invalidateQueries({ queryKey: ["schedule"] });
+    },
+  });
+  if (results && !apply.isPending) {
+    const bad = results.filter((r) => r.error);
+    return (
+      <FormDialog
+        title={p.offsets}
+        hint={t.jobs.review.result(results.length - bad.length, bad.length)}
+        wide
+        verb={t.act.close}
+        busy={false}
+        onSubmit={onClose}
+        onClose={onClose}
+      >
+        <ul className="names">
+          {results.map((r) => (
+            <li key={r.job}>
+              {r.error ? (
+                <CircleX size={14} className="c-bad" aria-hidden />
+              ) : (
+                <CircleCheck size={14} className="c-ok" aria-hidden />
+              )}
+              <span>{r.job}</span>
+              {r.error && <span className="mut">{r.error}</span>}
+            </li>
+          ))}
+        </ul>
+      </FormDialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={p.offsets}
+      hint={p.offsetsHint}
+      wide
+      verb={results ? t.jobs.review.working(results.length, chosen.length) : p.applyOffsets(chosen.length)}
+      busy={apply.isPending}
+      disabled={chosen.length === 0}
+      onSubmit={() => apply.mutate()}
+      onClose={onClose}
+    >
+      {query.isError ? (
+        <Failed error={query.error} onRetry={() => void query.refetch()} />
+      ) : !query.data ? (
+        <Skeleton rows={4} />
+      ) : items.length === 0 ? (
+        <p className="sec">{p.noOffsets}</p>
+      ) : (
+        <>
+          <p className="note info">
+            {p.offsetsEffect(f.number(query.data.busiest_before), f.number(query.data.busiest_after))}
+          </p>
+          <section className="firelist" aria-label={p.offsets} tabIndex={0}>
+            <table className="tbl c">
+              <thead>
+                <tr>
+                  <th>{t.jobs.columns.job}</th>
+                  <th className="r">{p.fires}</th>
+                  <th>{p.spread}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((x) => (
+                  <tr key={x.job}>
+                    <td>
+                      <label className="check small">
+                        <input
+                          type="checkbox"
+                          className="ck"
+                          checked={!left.has(x.job)}
+                          onChange={(e) => {
+                            const next = new Set(left);
+                            if (e.target.checked) next.delete(x.job);
+                            else next.add(x.job);
+                            setLeft(next);
+                          }}
+                        />
+                        <span>{x.job}</span>
+                      </label>
+                    </td>
+                    <td className="r num">{f.number(x.fires)}</td>
+                    <td className="num">
+                      <span className="mut">{t.act.unset}</span> → {x.spread}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        </>
+      )}
+    </FormDialog>
+  );
+}
