@@ -28,7 +28,7 @@ var commandOf = map[string]string{
 	"listCredentials": "credential list", "listDeliveries": "alert deliveries", "listFires": "get fires", "listGroups": "get groups",
 	"listHandlers": "get handlers", "listIncidents": "alert list", "listJobVersions": "get versions", "listJobs": "get jobs",
 	"listMySessions": "session list", "listNodes": "get nodes", "listPieces": "get run", "listRuns": "get runs", "listSecrets": "secret list",
-	"listSilences": "alert silences", "listTokens": "token list", "listUserSessions": "session list", "listUsers": "user list", "pauseJob": "pause",
+	"listSilences": "alert silences", "listTokens": "token list", "listUserSessions": "session list", "listUsers": "user list", "markRun": "mark", "pauseJob": "pause",
 	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "putCalendar": "apply", "putChannel": "apply",
 	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
