@@ -71,10 +71,10 @@ func surviveChaos(t *testing.T, replicas int) {
 
 	c.awaitReady()
 	for some := true; some; {
-		var err error
-		if some, err = l.saveYoung(t.Context(), c.api); err != nil {
-			t.Fatalf("save the last jobs: %v", err)
-		}
+		await(t, time.Minute, "save the last jobs", func() (err error) {
+			some, err = l.saveYoung(t.Context(), c.api)
+			return err
+		})
 	}
 	a := &audit{load: l, owed: l.fires(), wishes: w}
 	a.runs = a.drained(t, c)
