@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/chserver"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -39,16 +40,21 @@ func chaosFor(t *testing.T) time.Duration {
 	return d
 }
 
-func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1) }
+func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1, nil) }
 
-func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3) }
+func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3, nil) }
 
-func surviveChaos(t *testing.T, replicas int) {
+// surviveChaos has the history in a ClickHouse if one is given, which is killed, too.
+func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	t.Helper()
 	t.Parallel() // with the other one: both wait more than they work
 	d := chaosFor(t)
-	c := newCluster(t, replicas, "chaos")
-	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute)}
+	var flags []string
+	if history != nil {
+		flags = []string{"--store", history.URL(historyDatabase)}
+	}
+	c := newCluster(t, replicas, "chaos", flags...)
+	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute), history: history}
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
@@ -83,6 +89,9 @@ func surviveChaos(t *testing.T, replicas int) {
 	a.checkLedger(t, c, begun)
 	a.check(t)
 	a.checkLogs(t, c.api, 50)
+	if history != nil {
+		a.checkRows(t, history)
+	}
 	a.figures(t, x.faults)
 	t.Logf("edits saved %d, backfills and retries promised %d, triggers with two instances %d", x.edits, w.promised(), twice.both)
 	c.deaths(d)

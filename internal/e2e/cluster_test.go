@@ -38,13 +38,14 @@ type cluster struct {
 }
 
 // newCluster starts replicas NATS servers, three Carillon servers and three
-// executors of the group, and waits until they are ready.
-func newCluster(t *testing.T, replicas int, group string) *cluster {
+// executors of the group, and waits until they are ready. Flags are those of the server
+// that has the store.
+func newCluster(t *testing.T, replicas int, group string, flags ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
 	ports := freePorts(t, 2*replicas+1)
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
-	c.startServers(ports[2*replicas], replicas)
+	c.startServers(ports[2*replicas], replicas, flags)
 	for i := range 3 {
 		name := fmt.Sprintf("executor-%d", i)
 		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.url, "--slots", "128")
@@ -113,13 +114,14 @@ func (c *cluster) startNATS(ports, routes []int) {
 	c.t.Cleanup(c.nc.Close)
 }
 
-func (c *cluster) startServers(port, replicas int) {
+func (c *cluster) startServers(port, replicas int, flags []string) {
 	c.t.Helper()
 	data := filepath.Join(c.t.TempDir(), "data")
 	for i := range 3 {
 		args := []string{program(c.t, "carillon"), "server", "--nats", c.url, "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i)}
 		if i == 0 {
 			args = append(args, "--http", fmt.Sprintf("127.0.0.1:%d", port), "--data", data)
+			args = append(args, flags...)
 		} else {
 			args = append(args, "--roles", "scheduler")
 		}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"carillon/internal/chserver"
 )
 
 // fault is something that was done to a process.
@@ -25,6 +27,8 @@ type chaos struct {
 	seed uint64
 	// storeAway is how long the store's server is down, once.
 	storeAway time.Duration
+	// history is the ClickHouse that has the history; nil when it is a file.
+	history *chserver.Server
 	// edit changes a job, wish asks for a run, and twin has a trigger handed out twice,
 	// while everything may be down.
 	edit, wish, twin func(context.Context, *rand.Rand) error
@@ -40,6 +44,9 @@ func (x *chaos) run(ctx context.Context) {
 	lanes.Go(func() { x.harmServers(ctx, x.random(1)) })
 	lanes.Go(func() { x.harmExecutors(ctx, x.random(2)) })
 	lanes.Go(func() { x.harmNATS(ctx, x.random(3)) })
+	if x.history != nil {
+		lanes.Go(func() { x.harmHistory(ctx, x.random(7)) })
+	}
 	lanes.Go(func() { x.edits = often(ctx, x.random(4), 500*time.Millisecond, 2*time.Second, x.edit) })
 	lanes.Go(func() { often(ctx, x.random(5), 200*time.Millisecond, time.Second, x.wish) })
 	lanes.Go(func() { often(ctx, x.random(6), 100*time.Millisecond, time.Second, x.twin) })
