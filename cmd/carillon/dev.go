@@ -222,7 +222,7 @@ func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus
 	if err != nil {
 		return nil, err
 	}
-	return e, o.register(e, time.Second)
+	return e, o.register(e, time.Second, log)
 }
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.

@@ -106,7 +106,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.register(e, 0); err != nil {
+	if err := o.register(e, 0, log); err != nil {
 		return err
 	}
 	reachable := check{"bus", func(context.Context) error {

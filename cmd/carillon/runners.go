@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -48,8 +49,8 @@ func (o *runnerOptions) split() (kinds, languages []string, err error) {
 	return kinds, languages, nil
 }
 
-// register makes e run what is allowed.
-func (o *runnerOptions) register(e *executor.Executor, killAfter time.Duration) error {
+// register makes e run what is allowed, and removes what former executors left.
+func (o *runnerOptions) register(e *executor.Executor, killAfter time.Duration, log *slog.Logger) error {
 	kinds, languages, err := o.split()
 	if err != nil {
 		return err
@@ -68,5 +69,11 @@ func (o *runnerOptions) register(e *executor.Executor, killAfter time.Duration) 
 	}
 	processes := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == job.KindHandler || kind == job.KindHTTP })
 	shell.Register(e, shell.Config{KillAfter: killAfter, Kinds: processes, Languages: languages, Starlark: append(starlark, "--")})
+	switch n, err := shell.RemoveLeftovers(""); {
+	case err != nil:
+		log.Warn("some directories of runs that killed executors left could not be removed", "removed", n, "error", err)
+	case n > 0:
+		log.Info("directories of runs that killed executors left are removed", "removed", n)
+	}
 	return nil
 }

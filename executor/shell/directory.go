@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gofrs/flock"
+
 	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
@@ -22,6 +24,7 @@ const resultVariable = "CARILLON_RESULT_FILE"
 type directories struct {
 	own  string // made for the run, and removed with it
 	work string // where the task runs: within own, unless the job says otherwise
+	lock *flock.Flock
 }
 
 // makeDirectories makes what the run needs.
@@ -37,11 +40,15 @@ func (r *runner) makeDirectories(ctx context.Context, run *executor.Run) (*direc
 			return nil, &job.InvalidError{Field: "task.dir", Reason: fmt.Sprintf("%q is not a directory", given)}
 		}
 	}
-	own, err := os.MkdirTemp(r.cfg.TempDir, "carillon-run-")
+	own, err := os.MkdirTemp(r.cfg.TempDir, directoryPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)
 	}
-	d := &directories{own: own, work: given}
+	lock, err := lockDirectory(own)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(own))
+	}
+	d := &directories{own: own, work: given, lock: lock}
 	if given == "" {
 		d.work = filepath.Join(own, "work")
 		if err := os.Mkdir(d.work, 0o700); err != nil {
@@ -54,7 +61,7 @@ func (r *runner) makeDirectories(ctx context.Context, run *executor.Run) (*direc
 
 // remove removes what was made.
 func (d *directories) remove(ctx context.Context, run *executor.Run) {
-	if err := os.RemoveAll(d.own); err != nil {
+	if err := errors.Join(d.lock.Unlock(), os.RemoveAll(d.own)); err != nil {
 		run.Log().WarnContext(ctx, "the run's directory could not be removed", "error", err)
 	}
 }

@@ -1,0 +1,44 @@
+package shell_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"carillon/executor"
+	"carillon/executor/shell"
+	"carillon/internal/runnertest"
+)
+
+func TestOnlyWhatDeadExecutorsLeftLongAgoIsRemoved(t *testing.T) {
+	temp := t.TempDir()
+	w := runnertest.New(t, executor.Config{}, func(e *executor.Executor) {
+		shell.Register(e, shell.Config{TempDir: temp})
+	})
+	w.Begin(sh(`dirname "$PWD"; sleep 600`))
+	inUse := w.Line().Text
+	old := time.Now().Add(-25 * time.Hour)
+	left, fresh, other := filepath.Join(temp, "carillon-run-1"), filepath.Join(temp, "carillon-run-2"), filepath.Join(temp, "else")
+	for _, dir := range []string{left, fresh, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "work", "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{left, other, inUse} {
+		if err := os.Chtimes(dir, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := shell.RemoveLeftovers(temp); n != 1 || err != nil {
+		t.Errorf("removed %d, %v; want 1", n, err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("what was left behind is still there: %v", err)
+	}
+	for _, dir := range []string{fresh, other, inUse} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
