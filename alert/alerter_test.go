@@ -359,6 +359,34 @@ func TestAStreamThatFillsUpIsTold(t *testing.T) {
 	})
 }
 
+func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alert.Condition{StoreFull: 90})
+		measured := func(free int64, incidents int, state alert.State) {
+			w.t.Helper()
+			if err := w.conn.PutStoreDisk(w.t.Context(), &bus.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			all := w.incidents()
+			if len(all) != incidents || incidents > 0 && (all[0].Subject != "disk of the log store" || all[0].State != state) {
+				w.t.Errorf("with %d of 1000 free there are the incidents %+v; want %d, the newest %s", free, all, incidents, state)
+			}
+		}
+		time.Sleep(10 * time.Second) // nothing is measured yet
+		measured(110, 0, "")
+		measured(95, 1, alert.Open)
+		measured(120, 1, alert.Open) // not clearly less full
+		measured(200, 1, alert.Resolved)
+		measured(100, 2, alert.Open)
+		time.Sleep(time.Hour) // while the store is away
+		if all := w.incidents(); len(all) != 2 || all[0].State != alert.Open {
+			w.t.Errorf("after an hour without measurement the incidents are %+v", all)
+		}
+	})
+}
+
 func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")

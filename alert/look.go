@@ -18,7 +18,7 @@ import (
 const maxScanned = 5000
 
 // look finds what does not come as a message: runs that are late, groups without
-// executor, streams that are full, incidents whose rule is gone, reminders.
+// executor, streams and disks that are full, incidents whose rule is gone, reminders.
 func (s *session) look(ctx context.Context, jobs *jobsView) error {
 	now := stamp(time.Now())
 	var errs []error
@@ -32,6 +32,8 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookExecutors(ctx, r, now, jobs))
 		case when.StreamFull > 0:
 			errs = append(errs, s.lookStreams(ctx, r, now))
+		case when.StoreFull > 0:
+			errs = append(errs, s.lookStore(ctx, r, now))
 		}
 	}
 	errs = append(errs, s.closeOrphans(ctx, now), s.remind(ctx, now))
@@ -165,10 +167,12 @@ func (s *session) lookExecutors(ctx context.Context, r *Rule, now time.Time, job
 // oldest goes, as it should.
 var filling = []string{bus.StreamTrig, bus.StreamEvt}
 
+// hysteresis is by how many percent something has to be less full for that to be over.
+const hysteresis = 5
+
 // lookStreams finds streams that are nearly full. One has to become clearly less full
 // again until that is over.
 func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error {
-	const hysteresis = 5 // percent
 	for _, name := range filling {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
@@ -188,6 +192,31 @@ func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// measuredWithin is how old a measurement of the log store may be. While the store is
+// away nothing is known, and so nothing changes.
+const measuredWithin = 10 * time.Minute
+
+// lookStore finds that the disk of the log store is nearly full.
+func (s *session) lookStore(ctx context.Context, r *Rule, now time.Time) error {
+	disk, err := s.conn.GetStoreDisk(ctx)
+	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(disk.At) > measuredWithin {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	const subject = "disk of the log store"
+	full := int(disk.Used())
+	said := fmt.Sprintf("the disk of the log store is %d %% full, with %.1f GB free", full, float64(disk.Free)/1e9)
+	switch {
+	case full >= r.When.StoreFull:
+		return s.stands(ctx, r, subject, "", now, said+"; at 100 % history waits on the streams, and \"carillon retention\" says what is kept")
+	case full < r.When.StoreFull-hysteresis:
+		return s.over(ctx, r, subject, now, said)
 	}
 	return nil
 }

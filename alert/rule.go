@@ -58,6 +58,8 @@ type Condition struct {
 	NoExecutor job.Duration `json:"no_executor_for,omitempty"`
 	// StreamFull is how much of its bytes a stream has used up, in percent.
 	StreamFull int `json:"stream_full,omitempty"`
+	// StoreFull is how much of the log store's disk is used up, in percent.
+	StoreFull int `json:"store_full,omitempty"`
 	// Discrepancy is that the audit of the ledger finds a fire without its run or a reason,
 	// or a run without a fire. Such an incident is over when somebody says so.
 	Discrepancy bool `json:"discrepancy,omitempty"`
@@ -116,12 +118,14 @@ func (r Rule) WithDefaults() Rule {
 
 // ofRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
-func (c *Condition) ofRuns() bool { return c.NoExecutor == 0 && c.StreamFull == 0 && !c.Discrepancy }
+func (c *Condition) ofRuns() bool {
+	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy
+}
 
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.Discrepancy} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy} {
 		if set {
 			n++
 		}
@@ -158,7 +162,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full and discrepancy")
+		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full and discrepancy")
 	}
 	var errs []error
 	for i, s := range c.Ends {
@@ -179,6 +183,9 @@ func (c *Condition) validate() error {
 	}
 	if c.StreamFull < 0 || c.StreamFull > 100 {
 		errs = append(errs, invalid("when.stream_full", "%d must be a percentage from 1 to 100", c.StreamFull))
+	}
+	if c.StoreFull < 0 || c.StoreFull > 100 {
+		errs = append(errs, invalid("when.store_full", "%d must be a percentage from 1 to 100", c.StoreFull))
 	}
 	return errors.Join(errs...)
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,6 +34,8 @@ type Log struct {
 	conn *bus.Conn
 	log  *slog.Logger
 
+	counter atomic.Uint32 // of ids
+
 	mu   sync.Mutex
 	late []*Entry // ended, and not stored yet
 }
@@ -48,7 +52,8 @@ func New(conn *bus.Conn, log *slog.Logger) *Log {
 // its id and instant. The error is job.ErrUnavailable when that cannot be made sure:
 // then the change must not be made.
 func (l *Log) Begin(ctx context.Context, e *Entry) error {
-	e.ID, e.At = strings.ToLower(rand.Text()[:20]), time.Now().UTC().Truncate(time.Millisecond)
+	now := time.Now().UTC()
+	e.ID, e.At = l.newID(now), now.Truncate(time.Millisecond)
 	kv, err := l.bucket(ctx)
 	if err != nil {
 		return err
@@ -61,6 +66,14 @@ func (l *Log) Begin(ctx context.Context, e *Entry) error {
 		return fmt.Errorf("begin audit entry: %w", bus.Unavailable(err))
 	}
 	return nil
+}
+
+// newID returns an id that comes after those of earlier changes: entries of one
+// millisecond are in their order by it.
+func (l *Log) newID(now time.Time) string {
+	const digits = 32
+	n := int64(l.counter.Add(1) % (1 << 15))
+	return fmt.Sprintf("%013s%03s%s", strconv.FormatInt(now.UnixNano(), digits), strconv.FormatInt(n, digits), strings.ToLower(rand.Text()[:4]))
 }
 
 // Drop says that the change was not made, or changed nothing. Should that get lost,
@@ -226,4 +239,22 @@ func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (pag
 		next = 0
 	}
 	return page, next, nil
+}
+
+// Since returns the entries that match and were stored after the given sequence, the
+// oldest first. Errors: job.ErrUnavailable.
+func (l *Log) Since(ctx context.Context, f Filter, after uint64) (entries []Entry, err error) {
+	var bad error
+	err = l.conn.ScanFrom(ctx, bus.StreamAudit, bus.SubjectAudit, after+1, func(m *bus.Stored) bool {
+		var e Entry
+		if err := json.Unmarshal(m.Data, &e); err != nil {
+			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
+			return false
+		}
+		if e.Seq = m.Seq; f.selects(&e) {
+			entries = append(entries, e)
+		}
+		return true
+	})
+	return entries, errors.Join(err, bad)
 }

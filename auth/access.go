@@ -32,16 +32,19 @@ const (
 	Params  Grant = "params"  // what jobs and runs are given
 	Scripts Grant = "scripts" // scripts, commands and their standard input
 	Secrets Grant = "secrets" // the values of a task's environment
+	// SQL is to ask the whole history in SQL. An answer has what is in the log store,
+	// whatever group it is of, so it counts only everywhere; see [AccessList.MayAsk].
+	SQL Grant = "sql"
 )
 
 // Grants lists all grants.
-var Grants = []Grant{Logs, Params, Scripts, Secrets}
+var Grants = []Grant{Logs, Params, Scripts, Secrets, SQL}
 
 // grantsOf is what a role sees unless its access says otherwise.
 var grantsOf = map[Role][]Grant{
 	Viewer:   {Logs},
 	Operator: {Logs, Params},
-	Editor:   Grants,
+	Editor:   {Logs, Params, Scripts, Secrets},
 	Admin:    Grants,
 }
 
@@ -52,12 +55,18 @@ const Everywhere = "*"
 type Access struct {
 	Role  Role   `json:"role"`
 	Group string `json:"group"`
-	// Grants replaces those that come with the role: all for editor and admin, logs
-	// and params for operator, logs for viewer. An empty list is none, nil the role's.
+	// Grants replaces those that come with the role: all for admin, all but sql for
+	// editor, logs and params for operator, logs for viewer. An empty list is none, nil the role's.
 	Grants []Grant `json:"grants"`
 }
 
 func (a Access) covers(group string) bool { return a.Group == Everywhere || a.Group == group }
+
+// has reports whether the access comes with a grant. An admin always has SQL, which is
+// younger than the lists that are stored of some.
+func (a Access) has(grant Grant) bool {
+	return slices.Contains(a.Grants, grant) || grant == SQL && a.Role == Admin
+}
 
 // String returns the access as the command line takes it.
 func (a Access) String() string {
@@ -126,7 +135,13 @@ func (l AccessList) MaySomewhere(role Role) bool {
 
 // Sees reports whether the list has the grant in the group, as [AccessList.May].
 func (l AccessList) Sees(grant Grant, group string) bool {
-	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && slices.Contains(a.Grants, grant) })
+	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && a.has(grant) })
+}
+
+// MayAsk reports whether the list allows to ask the history in SQL: that takes the grant,
+// and to see everything that is in the history, all of it everywhere.
+func (l AccessList) MayAsk() bool {
+	return l.May(Viewer, Everywhere) && l.Sees(SQL, Everywhere) && l.Sees(Logs, Everywhere) && l.Sees(Params, Everywhere)
 }
 
 // Groups returns the groups in which the list has at least the role, sorted, and
@@ -137,7 +152,7 @@ func (l AccessList) Groups(role Role) (groups []string, everywhere bool) {
 
 // Seen is [AccessList.Groups] for a grant.
 func (l AccessList) Seen(grant Grant) (groups []string, everywhere bool) {
-	return l.groups(func(a Access) bool { return slices.Contains(a.Grants, grant) })
+	return l.groups(func(a Access) bool { return a.has(grant) })
 }
 
 func (l AccessList) groups(fits func(Access) bool) (groups []string, everywhere bool) {
@@ -171,8 +186,8 @@ func (l AccessList) Within(limit AccessList) AccessList {
 				c.Role = b.Role
 			}
 			c.Grants = []Grant{}
-			for _, g := range a.Grants {
-				if slices.Contains(b.Grants, g) {
+			for _, g := range Grants {
+				if a.has(g) && b.has(g) {
 					c.Grants = append(c.Grants, g)
 				}
 			}

@@ -183,6 +183,20 @@ func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
 	}
 }
 
+// setupFactConsumers makes those of [FactStreams], some of which are below buckets.
+func (c *Conn) setupFactConsumers(ctx context.Context, replicas int) error {
+	for _, s := range FactStreams {
+		_, err := c.JS.CreateOrUpdateConsumer(ctx, s.Stream, jetstream.ConsumerConfig{
+			Durable: ConsumerFacts, FilterSubjects: s.Subjects, AckPolicy: jetstream.AckAllPolicy,
+			AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200000, Replicas: replicas,
+		})
+		if err != nil {
+			return fmt.Errorf("set up consumer %s on %s: %w", ConsumerFacts, s.Stream, Unavailable(err))
+		}
+	}
+	return nil
+}
+
 // How long Setup goes on while JetStream does not answer, and how long it rests in
 // between. The streams of a new cluster elect a leader each, which may take seconds.
 const (
@@ -232,6 +246,9 @@ func (c *Conn) setup(ctx context.Context, a Assets) error {
 		if _, err := c.JS.CreateOrUpdateKeyValue(ctx, cfg); err != nil {
 			return fmt.Errorf("set up bucket %s: %w", cfg.Bucket, Unavailable(err))
 		}
+	}
+	if err := c.setupFactConsumers(ctx, a.Replicas); err != nil {
+		return err
 	}
 	return c.setupCluster(ctx, a)
 }

@@ -60,6 +60,28 @@ func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) 
 	return c.watch(ctx, BucketLedger, []string{findingPrefix + ">"}, false, 0)
 }
 
+// Findings returns the findings that the bucket has.
+func (c *Conn) Findings(ctx context.Context) ([]Finding, error) {
+	w, err := c.WatchFindings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Stop() }()
+	var all []Finding
+	for e := range w.Updates() {
+		if e == nil {
+			return all, nil
+		}
+		if e.Operation() != jetstream.KeyValuePut {
+			continue
+		}
+		if f, err := DecodeFinding(e.Value()); err == nil { // else nobody can use it
+			all = append(all, *f)
+		}
+	}
+	return nil, fmt.Errorf("%w: read findings of the ledger", job.ErrUnavailable)
+}
+
 // DecodeFinding reads what the bucket holds. The error is an *InvalidError.
 func DecodeFinding(data []byte) (*Finding, error) {
 	f := &Finding{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // IngestBacklog is what waits on a stream to be moved into the log store.
@@ -16,26 +18,66 @@ type IngestBacklog struct {
 // IngestBacklogs returns what waits on each of the streams that history is made of. The error
 // is job.ErrUnavailable.
 func (c *Conn) IngestBacklogs(ctx context.Context) ([]IngestBacklog, error) {
+	feeds := []struct {
+		stream, consumer string
+		subjects         []string
+	}{
+		{StreamTrig, ConsumerLedger, []string{SubjectRecords}}, {StreamEvt, ConsumerEvents, []string{"evt.>"}}, {StreamLog, ConsumerLogs, []string{"log.>"}},
+	}
+	for _, s := range FactStreams {
+		feeds = append(feeds, struct {
+			stream, consumer string
+			subjects         []string
+		}{s.Stream, ConsumerFacts, s.Subjects})
+	}
 	var all []IngestBacklog
-	for _, feed := range []struct{ stream, consumer, filter string }{
-		{StreamTrig, ConsumerLedger, SubjectRecords}, {StreamEvt, ConsumerEvents, "evt.>"}, {StreamLog, ConsumerLogs, "log.>"},
-	} {
-		consumer, err := c.JS.Consumer(ctx, feed.stream, feed.consumer)
+	for _, feed := range feeds {
+		b, err := c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects)
 		if err != nil {
-			return nil, fmt.Errorf("look up consumer %s on %s: %w", feed.consumer, feed.stream, Unavailable(err))
-		}
-		info := consumer.CachedInfo()
-		b := IngestBacklog{Stream: feed.stream, Messages: info.NumPending + uint64(max(info.NumAckPending, 0))}
-		if b.Messages > 0 {
-			err = c.ScanFrom(ctx, feed.stream, feed.filter, info.AckFloor.Stream+1, func(s *Stored) bool {
-				b.Since = s.At.UTC().Truncate(time.Millisecond)
-				return false
-			})
-			if err != nil {
-				return nil, err
-			}
+			return nil, err
 		}
 		all = append(all, b)
 	}
 	return all, nil
+}
+
+func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (IngestBacklog, error) {
+	b := IngestBacklog{Stream: stream}
+	info, err := c.ingestInfo(ctx, stream, consumer)
+	if err != nil {
+		return b, err
+	}
+	if b.Messages = info.NumPending + uint64(max(info.NumAckPending, 0)); b.Messages == 0 {
+		return b, nil
+	}
+	for _, subject := range subjects {
+		err := c.ScanFrom(ctx, stream, subject, info.AckFloor.Stream+1, func(s *Stored) bool {
+			if at := s.At.UTC().Truncate(time.Millisecond); b.Since.IsZero() || at.Before(b.Since) {
+				b.Since = at
+			}
+			return false
+		})
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+func (c *Conn) ingestInfo(ctx context.Context, stream, consumer string) (*jetstream.ConsumerInfo, error) {
+	on, err := c.JS.Consumer(ctx, stream, consumer)
+	if err != nil {
+		return nil, fmt.Errorf("look up consumer %s on %s: %w", consumer, stream, Unavailable(err))
+	}
+	return on.CachedInfo(), nil
+}
+
+// AuditMoved returns up to which sequence the log store has the stream of the audit log,
+// and how many messages after it wait. The error is job.ErrUnavailable.
+func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {
+	info, err := c.ingestInfo(ctx, StreamAudit, ConsumerFacts)
+	if err != nil {
+		return 0, 0, err
+	}
+	return info.AckFloor.Stream, info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }

@@ -159,4 +159,22 @@ const (
 	ConsumerLedger = "ledger" // on TRIG, rec.*
 	ConsumerEvents = "ingest" // on EVT
 	ConsumerLogs   = "ingest" // on LOG
+	ConsumerFacts  = "ingest" // on each of FactStreams
+)
+
+// FactStreams are the streams of what happens beside runs, with the subjects that tell of
+// it: the audit log, and of two buckets the keys of incidents and of discrepancies.
+var FactStreams = []struct {
+	Stream   string
+	Subjects []string
+}{
+	{StreamAudit, []string{SubjectAudit}},
+	{StreamAlert, []string{"$KV." + BucketAlert + ".incident.>", "$KV." + BucketAlert + ".past.>"}},
+	{StreamLedger, []string{"$KV." + BucketLedger + "." + findingPrefix + ">"}},
+}
+
+// The streams below two buckets.
+const (
+	StreamAlert  = "KV_" + BucketAlert
+	StreamLedger = "KV_" + BucketLedger
 )

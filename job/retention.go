@@ -23,6 +23,27 @@ type Retention struct {
 	Default Keep            `json:"default"`
 	Groups  map[string]Keep `json:"groups,omitempty"`
 	Jobs    map[Name]Keep   `json:"jobs,omitempty"`
+	// Facts is about what is not of one job.
+	Facts KeepFacts `json:"facts,omitzero"`
+}
+
+// KeepFacts is how long is kept what happened beside runs, from when it did. What is
+// zero is as [KeepFacts.WithDefaults] says.
+type KeepFacts struct {
+	Audit         Duration `json:"audit,omitzero"`         // who changed what, in the log store
+	Alerts        Duration `json:"alerts,omitzero"`        // incidents, and the messages about them
+	Discrepancies Duration `json:"discrepancies,omitzero"` // of the ledger, by fire times
+}
+
+// WithDefaults returns k with what was left out: the audit is kept for five years, the
+// others for 400 days.
+func (k KeepFacts) WithDefaults() KeepFacts {
+	const day = 24 * time.Hour
+	return KeepFacts{
+		Audit:         cmp.Or(k.Audit, Duration(MaxKeep)),
+		Alerts:        cmp.Or(k.Alerts, Duration(400*day)),
+		Discrepancies: cmp.Or(k.Discrepancies, Duration(400*day)),
+	}
 }
 
 const (
@@ -51,6 +72,9 @@ func (r *Retention) Validate() error {
 	}
 	check("default.runs", r.Default.Runs, false)
 	check("default.logs", r.Default.Logs, false)
+	check("facts.audit", r.Facts.Audit, true)
+	check("facts.alerts", r.Facts.Alerts, true)
+	check("facts.discrepancies", r.Facts.Discrepancies, true)
 	for _, group := range slices.Sorted(maps.Keys(r.Groups)) {
 		field := "groups." + group
 		errs = append(errs, CheckSlug(field, group))

@@ -6,8 +6,9 @@ import "context"
 type Asked interface {
 	// Ask runs one statement that only reads, until ctx is done. The error is
 	// job.ErrInvalid, with what the store says to it, when the statement is wrong, is not
-	// allowed or takes too much; job.ErrConflict when the store is not set up for it.
-	Ask(ctx context.Context, statement string) (Answer, error)
+	// allowed or takes too much; job.ErrConflict when the store is not set up for it, or
+	// when it would let people read the audit log, and audit says that they may not.
+	Ask(ctx context.Context, statement string, audit bool) (Answer, error)
 }
 
 // AnswerColumn is a column of an answer, with its type in the store's words.

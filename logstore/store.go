@@ -21,6 +21,14 @@ type Store interface {
 	// piece, seq) the first written stays.
 	WriteLines(ctx context.Context, token string, lines []Line) error
 
+	// WriteFacts adds facts, and replaces older versions of those that are there, all or
+	// none. Repeats change nothing, under any token. When a fact is not valid, none is
+	// written.
+	WriteFacts(ctx context.Context, token string, facts []Fact) error
+	// Facts returns a page of the facts that match, the newest first. Cursors hold while
+	// facts are written and trimmed.
+	Facts(ctx context.Context, filter FactFilter) (FactPage, error)
+
 	// Run returns all attempts of a run, the newest first and each as a whole, or
 	// job.ErrNotFound.
 	Run(ctx context.Context, id job.RunID) ([]Run, error)
@@ -71,8 +79,8 @@ type Store interface {
 
 	// SetRetention says how long the lines are to be kept that are written from now on.
 	SetRetention(r job.Retention)
-	// Trim deletes what r keeps no longer at an instant: runs with their timelines, and
-	// log lines. A store may delete later than asked, as it drops whole days, and lines
+	// Trim deletes what r keeps no longer at an instant: runs with their timelines, log
+	// lines, and facts. A store may delete later than asked, as it drops whole days, and lines
 	// of different jobs at once: but no later than the retention asks under which they were written.
 	// Writers never wait for it long.
 	Trim(ctx context.Context, now time.Time, r job.Retention) (Trimmed, error)
@@ -86,10 +94,19 @@ type Store interface {
 type Stats struct {
 	Bytes     int64     `json:"bytes"`               // on disk
 	OldestRun time.Time `json:"oldest_run,omitzero"` // its fire time
+	Disk      Disk      `json:"disk"`
 }
 
-// Trimmed says how much Trim deleted: runs' attempts, each as a whole, and lines.
+// Disk is how large the disk below a store is, and what of it the store may yet use, in
+// bytes: of several the one that is the fullest. It is zero where that is not known.
+type Disk struct {
+	Total int64 `json:"total"`
+	Free  int64 `json:"free"`
+}
+
+// Trimmed says how much Trim deleted: runs' attempts, each as a whole, lines, and facts.
 type Trimmed struct {
 	Runs  int64 `json:"runs"`
 	Lines int64 `json:"lines"`
+	Facts int64 `json:"facts"`
 }

@@ -14,6 +14,7 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 // ListAlerts answers GET /alerts/rules.
@@ -87,19 +88,17 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
 	p := r.Params
 	sees := seesIncident(ctx)
-	list, err := h.alerts.Incidents(ctx, func(inc *alert.Incident) bool {
+	fits := func(inc *alert.Incident) bool {
 		return sees(inc) && (p.State == "" || string(inc.State) == p.State) && (p.Alert == "" || inc.Rule == p.Alert) &&
-			(p.Group == "" || inc.Group == p.Group) && (p.Cursor == "" || inc.ID < p.Cursor) &&
+			(p.Group == "" || inc.Group == p.Group) &&
 			(p.Job == "" || slices.ContainsFunc(inc.Jobs, func(a alert.Affected) bool { return string(a.Job) == p.Job }))
-	})
+	}
+	kept := logstore.FactFilter{State: p.State, What: p.Alert, Group: p.Group}
+	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	page := IncidentPage{Items: list}
-	if limit := orDefault(p.Limit, pageSize); len(list) > limit {
-		page.Items = list[:limit]
-		page.Next = page.Items[limit-1].ID
-	}
+	page := IncidentPage{Items: list, Next: next}
 	for i := range page.Items {
 		page.Items[i] = shownIncident(&page.Items[i])
 	}
@@ -129,7 +128,7 @@ func groupOf(inc *alert.Incident) string {
 
 // groupOfIncident returns the group of the incident that a path names, as it is stored.
 func (h *handlers) groupOfIncident(c *fiber.Ctx) (string, error) {
-	inc, err := h.alerts.Incident(c.UserContext(), c.Params("incident"))
+	inc, err := h.incident(c.UserContext(), c.Params("incident"))
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +137,7 @@ func (h *handlers) groupOfIncident(c *fiber.Ctx) (string, error) {
 
 // GetIncident answers GET /alerts/incidents/{incident}.
 func (h *handlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) (GetIncidentResponseObject, error) {
-	inc, err := h.alerts.Incident(ctx, r.Incident)
+	inc, err := h.incident(ctx, r.Incident)
 	if err != nil {
 		return nil, err
 	}
@@ -172,19 +171,29 @@ func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequest
 // ListDeliveries answers GET /alerts/deliveries.
 func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
 	p := r.Params
-	incidents, err := h.alerts.Incidents(ctx, seesIncident(ctx))
+	limit := orDefault(p.Limit, pageSize)
+	incidents, err := h.alerts.Incidents(ctx, func(*alert.Incident) bool { return true })
 	if err != nil {
 		return nil, err
 	}
+	sees := seesIncident(ctx)
 	list := DeliveryList{Items: []DeliveryItem{}}
+	present := map[string]bool{}
 	for i := range incidents {
-		for _, d := range slices.Backward(incidents[i].Deliveries) {
-			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < orDefault(p.Limit, pageSize) {
-				list.Items = append(list.Items, DeliveryItem{Incident: incidents[i].ID, Summary: incidents[i].Summary, Delivery: d})
+		inc := &incidents[i]
+		present[inc.ID] = true
+		if !sees(inc) {
+			continue
+		}
+		for _, d := range slices.Backward(inc.Deliveries) {
+			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < limit {
+				list.Items = append(list.Items, DeliveryItem{Incident: inc.ID, Summary: inc.Summary, Delivery: d})
 			}
 		}
 	}
-	return ListDeliveries200JSONResponse(list), nil
+	old, err := h.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State}, present, limit-len(list.Items))
+	list.Items = append(list.Items, old...)
+	return ListDeliveries200JSONResponse(list), err
 }
 
 // ListSilences answers GET /alerts/silences.

@@ -490,6 +490,15 @@ type DeliveryList struct {
 // Dimension defines model for Dimension.
 type Dimension = logstore.Dimension
 
+// Discrepancy defines model for Discrepancy.
+type Discrepancy = bus.Finding
+
+// DiscrepancyPage defines model for DiscrepancyPage.
+type DiscrepancyPage struct {
+	Items []Discrepancy `json:"items"`
+	Next  string        `json:"next,omitempty"`
+}
+
 // Duration Example: 5m
 type Duration = job.Duration
 
@@ -567,7 +576,7 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
+// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
 type Grant = auth.Grant
 
 // Group defines model for Group.
@@ -648,6 +657,12 @@ type HistoryState struct {
 
 	// Bytes On disk, of the server that answers; 0 while the store does not
 	Bytes int64 `json:"bytes"`
+
+	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
+	DiskBytes int64 `json:"disk_bytes"`
+
+	// DiskFreeBytes What is free of it
+	DiskFreeBytes int64 `json:"disk_free_bytes"`
 
 	// OldestRun Its fire time
 	OldestRun    time.Time `json:"oldest_run,omitzero"`
@@ -769,6 +784,9 @@ type JobVersion = job.Version
 
 // Keep How long to keep what; what is missing is as the next wider rule says
 type Keep = job.Keep
+
+// KeepFacts How long to keep what happened beside runs, from 1h to 1825d
+type KeepFacts = job.KeepFacts
 
 // Labels As a selector, only instances that have all of them are considered
 //
@@ -1843,6 +1861,27 @@ type AuditLedgerParams struct {
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListDiscrepanciesParams defines parameters for ListDiscrepancies.
+type ListDiscrepanciesParams struct {
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Job group/name
+	Job string `form:"job,omitempty" json:"job,omitempty"`
+
+	// From Fire time, inclusive
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SearchLogsParams defines parameters for SearchLogs.
 type SearchLogsParams struct {
 	// Text As in `timeout "connection refused"`
@@ -2391,6 +2430,9 @@ type ServerInterface interface {
 	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	AuditLedger(c *fiber.Ctx, params AuditLedgerParams) error
+	// ListDiscrepancies What the continuous audit has found, the newest fires first
+	// (GET /api/v1/ledger/discrepancies)
+	ListDiscrepancies(c *fiber.Ctx, params ListDiscrepanciesParams) error
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
@@ -5595,6 +5637,78 @@ func (siw *ServerInterfaceWrapper) AuditLedger(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListDiscrepancies operation middleware
+func (siw *ServerInterfaceWrapper) ListDiscrepancies(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDiscrepanciesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListDiscrepancies(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // SearchLogs operation middleware
 func (siw *ServerInterfaceWrapper) SearchLogs(c *fiber.Ctx) error {
 
@@ -7448,6 +7562,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/backfills/:backfill/cancel", wrapper.CancelBackfill)
 
 	router.Get(options.BaseURL+"/api/v1/ledger", wrapper.AuditLedger)
+
+	router.Get(options.BaseURL+"/api/v1/ledger/discrepancies", wrapper.ListDiscrepancies)
 
 	router.Post(options.BaseURL+"/api/v1/preview", wrapper.PreviewSchedule)
 
@@ -9513,6 +9629,35 @@ func (response AuditLedgerdefaultApplicationProblemPlusJSONResponse) VisitAuditL
 	return ctx.JSON(&response.Body)
 }
 
+type ListDiscrepanciesRequestObject struct {
+	Params ListDiscrepanciesParams
+}
+
+type ListDiscrepanciesResponseObject interface {
+	VisitListDiscrepanciesResponse(ctx *fiber.Ctx) error
+}
+
+type ListDiscrepancies200JSONResponse DiscrepancyPage
+
+func (response ListDiscrepancies200JSONResponse) VisitListDiscrepanciesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListDiscrepanciesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDiscrepanciesdefaultApplicationProblemPlusJSONResponse) VisitListDiscrepanciesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type SearchLogsRequestObject struct {
 	Params SearchLogsParams
 }
@@ -10963,6 +11108,9 @@ type StrictServerInterface interface {
 	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	AuditLedger(ctx context.Context, request AuditLedgerRequestObject) (AuditLedgerResponseObject, error)
+	// ListDiscrepancies What the continuous audit has found, the newest fires first
+	// (GET /api/v1/ledger/discrepancies)
+	ListDiscrepancies(ctx context.Context, request ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error)
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
@@ -13101,6 +13249,33 @@ func (sh *strictHandler) AuditLedger(ctx *fiber.Ctx, params AuditLedgerParams) e
 		return err
 	} else if validResponse, ok := response.(AuditLedgerResponseObject); ok {
 		if err := validResponse.VisitAuditLedgerResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDiscrepancies operation middleware
+func (sh *strictHandler) ListDiscrepancies(ctx *fiber.Ctx, params ListDiscrepanciesParams) error {
+	var request ListDiscrepanciesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDiscrepancies(ctx.UserContext(), request.(ListDiscrepanciesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDiscrepancies")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDiscrepanciesResponseObject); ok {
+		if err := validResponse.VisitListDiscrepanciesResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

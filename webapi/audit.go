@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,23 +113,12 @@ func objectOf(c *fiber.Ctx, template string) string {
 // ListAudit answers GET /audit.
 func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
 	p := r.Params
-	var before uint64
-	if p.Cursor != "" {
-		var err error
-		if before, err = strconv.ParseUint(p.Cursor, 10, 64); err != nil || before == 0 {
-			return nil, invalid("cursor", "must be the text that came as next with the page before")
-		}
-	}
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: audit.Result(p.Result), From: p.From, To: p.To}
-	entries, next, err := h.audit.Find(ctx, f, before, orDefault(p.Limit, pageSize))
+	entries, next, err := h.findAudit(ctx, f, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	page := AuditPage{Items: append([]AuditEntry{}, entries...)}
-	if next != 0 {
-		page.Next = strconv.FormatUint(next, 10)
-	}
-	return ListAudit200JSONResponse(page), nil
+	return ListAudit200JSONResponse(AuditPage{Items: append([]AuditEntry{}, entries...), Next: next}), nil
 }
 
 // serveExport answers GET /audit/export: all entries that match, newest first.
@@ -139,15 +127,15 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: audit.Result(c.Query("result"))}
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
-		var next uint64
+		var next string
 		e := export[audit.Entry]{
 			name: "changes",
 			page: func(ctx context.Context) (page []audit.Entry, more bool, err error) {
-				page, next, err = h.audit.Find(ctx, f, next, exportPage)
+				page, next, err = h.findAudit(ctx, f, next, exportPage)
 				for i := range page {
 					hideEntry(whoIs(ctx).Access, &page[i])
 				}
-				return page, next != 0, err
+				return page, next != "", err
 			},
 			head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
 			row:  auditRow,

@@ -27,5 +27,6 @@ func (h *handlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (G
 		return GetHistory200JSONResponse(state), nil
 	}
 	state.Bytes, state.OldestRun = stats.Bytes, stats.OldestRun
+	state.DiskBytes, state.DiskFreeBytes = stats.Disk.Total, stats.Disk.Free
 	return GetHistory200JSONResponse(state), nil
 }

@@ -14,7 +14,7 @@ func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
 	w.history(begun("billing/x", noon))
 	before := time.Now().UTC()
 	state, _ := want[HistoryState](w, http.StatusOK, "GET", "/api/v1/history", nil)
-	if state.AsOf.Before(before.Truncate(time.Millisecond)) || !state.StoreAnswers || state.Bytes <= 0 || !state.OldestRun.Equal(noon) || len(state.Backlog) != 3 {
+	if state.AsOf.Before(before.Truncate(time.Millisecond)) || !state.StoreAnswers || state.Bytes <= 0 || !state.OldestRun.Equal(noon) || len(state.Backlog) != 6 || state.DiskBytes <= state.DiskFreeBytes || state.DiskFreeBytes <= 0 {
 		t.Errorf("with nothing to do the state is %+v", state)
 	}
 	// Nobody ingests here, so what is published waits.

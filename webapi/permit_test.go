@@ -37,6 +37,8 @@ var personas = []struct {
 	{"operator*", auth.Access{Role: auth.Operator, Group: auth.Everywhere}},
 	{"editor*", auth.Access{Role: auth.Editor, Group: auth.Everywhere}},
 	{"admin*", auth.Access{Role: auth.Admin, Group: auth.Everywhere}},
+	{"sql", auth.Access{Role: auth.Viewer, Group: "billing", Grants: []auth.Grant{auth.SQL, auth.Logs, auth.Params}}},
+	{"sql*", auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: []auth.Grant{auth.SQL, auth.Logs, auth.Params}}},
 }
 
 // onlyAsks lists operations that are no GET and change nothing.

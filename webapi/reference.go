@@ -158,6 +158,8 @@ func needsOf(operation string) string {
 		return text + " in some group; it tells of those only"
 	case everywhere:
 		return text + " everywhere"
+	case asking:
+		return text + " and the grants sql, logs and params everywhere"
 	case ofPath, ofRun, ofIncident:
 	}
 	if p.role == auth.Viewer && p.grant == "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/auth"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -19,6 +20,7 @@ import (
 type askedStore struct {
 	logstore.Store
 	n     int
+	audit bool // of the last
 	asked chan string
 	ended chan error
 }
@@ -29,11 +31,12 @@ type askedRows struct {
 	next int
 }
 
-func (s *askedStore) Ask(ctx context.Context, statement string) (logstore.Answer, error) {
+func (s *askedStore) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
 	if statement == "SELEC" {
 		return nil, invalid("query", "is refused by ClickHouse: syntax error")
 	}
 	s.asked <- statement
+	s.audit = audit
 	return &askedRows{s: s, ctx: ctx}, nil
 }
 
@@ -117,5 +120,48 @@ func TestAStatementEndsWithItsTime(t *testing.T) {
 	}
 	if err := <-s.ended; err == nil {
 		t.Error("the statement was not called off")
+	}
+}
+
+// An answer has what is in the store, whatever group it is of, so the grant counts only
+// together with the right to see all of it.
+func TestTheGrantForSQLCountsOnlyWhereAllIsSeen(t *testing.T) {
+	s := &askedStore{n: 1, asked: make(chan string, 100), ended: make(chan error, 1)}
+	g := newGuardedWorld(t, func(_ *Config, w *world) { s.Store, w.store = w.store, s })
+	ann := g.administrator()
+	n := 0
+	f := func(may bool, access ...auth.Access) {
+		t.Helper()
+		n++
+		bob := ann.person(fmt.Sprintf("bob%d", n), access...)
+		a := g.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, bob.headers()...)
+		if expected := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[may]; a.status != expected {
+			t.Errorf("%v: %d %s", access, a.status, a.text)
+		}
+		if may && s.audit {
+			t.Errorf("%v: it may read the audit log", access)
+		}
+	}
+	grants := func(grants ...auth.Grant) []auth.Grant { return grants }
+	all := auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL, auth.Logs, auth.Params)}
+	f(true, all)
+	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere})
+	f(false, auth.Access{Role: auth.Editor, Group: auth.Everywhere})
+	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL)})
+	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL, auth.Logs)})
+	f(false, auth.Access{Role: auth.Viewer, Group: "billing", Grants: all.Grants})
+	f(false, auth.Access{Role: auth.Admin, Group: "billing"})
+	f(false, auth.Access{Role: auth.Viewer, Group: "billing", Grants: all.Grants}, auth.Access{Role: auth.Editor, Group: auth.Everywhere})
+	f(true, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL)}, auth.Access{Role: auth.Operator, Group: auth.Everywhere})
+
+	if a := g.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, ann.headers()...); a.status != http.StatusOK || !s.audit {
+		t.Errorf("an administrator gets %d; may read the audit log: %t", a.status, s.audit)
+	}
+	// A token has it as its own list and its user's say.
+	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "ci", "access": []auth.Access{{Role: auth.Viewer, Group: auth.Everywhere}}}, ann.headers()...)
+	g.problemWith([]header{{"Authorization", "Bearer " + made.Secret}}, http.StatusForbidden, "forbidden", "POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, "sql")
+	made, _ = want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "bi", "access": []auth.Access{all}}, ann.headers()...)
+	if a := g.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, header{"Authorization", "Bearer " + made.Secret}); a.status != http.StatusOK || s.audit {
+		t.Errorf("a token with the grant gets %d; may read the audit log: %t", a.status, s.audit)
 	}
 }

@@ -100,6 +100,12 @@ func (s visibleStore) Search(ctx context.Context, f logstore.SearchFilter) (logs
 	return s.Store.Search(ctx, f)
 }
 
+// Facts implements [logstore.Store]. Those of no group are seen by who sees all.
+func (s visibleStore) Facts(ctx context.Context, f logstore.FactFilter) (logstore.FactPage, error) {
+	f.Groups = groupsWithin(ctx, f.Groups)
+	return s.Store.Facts(ctx, f)
+}
+
 // within narrows a filter to what the caller sees; some is false when that is nothing.
 func within(ctx context.Context, f logstore.RunFilter) (_ logstore.RunFilter, some bool) {
 	groups, everywhere := whoIs(ctx).Access.Groups(auth.Viewer)

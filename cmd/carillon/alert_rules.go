@@ -55,6 +55,8 @@ func shownCondition(r *client.Alert) string {
 		return "no executor for " + w.NoExecutor.String()
 	case w.Discrepancy:
 		return "a discrepancy in the ledger"
+	case w.StoreFull > 0:
+		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:
 		return fmt.Sprintf("a stream is %d %% full", w.StreamFull)
 	default:

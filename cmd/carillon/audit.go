@@ -14,19 +14,22 @@ import (
 func newAuditCommand() *cobra.Command {
 	var within rangeFlags
 	var group, by string
+	var found bool
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Check for all jobs that every fire has its run or a reason",
 		Long: "Check for all jobs that every fire has its run, or a recorded reason why not. The exit code is 1 when there is a\n" +
 			"discrepancy. Fires that cannot be judged are counted as such: those too young to be decided, those older than the\n" +
 			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".",
-		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json",
+		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json\n  carillon audit --found --since 90d",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	within.add(cmd.Flags(), "24h")
 	cmd.Flags().StringVarP(&group, "group", "g", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVar(&by, "by", string(byGroup), "a row for each group, job or day of a job")
+	cmd.Flags().BoolVar(&found, "found", false, "list what the continuous audit has found, instead of auditing now")
+	cmd.MarkFlagsMutuallyExclusive("found", "by")
 	complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		rows, err := parseRows(by)
@@ -41,6 +44,9 @@ func newAuditCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if found {
+			return showFound(cmd, r, api, client.ListDiscrepanciesParams{From: &from, To: &to, Group: client.Optional(group)})
+		}
 		page, err := api.Audited(cmd.Context(), client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)})
 		if err != nil {
 			return err
@@ -54,6 +60,37 @@ func newAuditCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// showFound shows what the continuous audit has found, also of fires that are kept no more.
+func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDiscrepanciesParams) error {
+	all := client.DiscrepancyPage{Items: []client.Discrepancy{}}
+	for {
+		page, err := client.Read[client.DiscrepancyPage](api.ListDiscrepancies(cmd.Context(), &p))
+		if err != nil {
+			return err
+		}
+		all.Items = append(all.Items, page.Items...)
+		if page.Next == "" {
+			break
+		}
+		p.Cursor = &page.Next
+	}
+	err := r.output.show(cmd.OutOrStdout(), all, func(t *table) {
+		if len(all.Items) == 0 {
+			t.line("no discrepancy was found")
+			return
+		}
+		t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND")
+		for i := range all.Items {
+			f := &all.Items[i]
+			t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason, exactly(f.FoundAt))
+		}
+	})
+	if err == nil && len(all.Items) > 0 {
+		return &exit{code: exitError}
+	}
+	return err
 }
 
 // rowsBy says what each row of an audit's table is about.

@@ -25,7 +25,7 @@ var commandOf = map[string]string{
 	"getIncident": "alert show", "getJob": "get job", "getJobLedger": "ledger", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
 	"getRetention": "retention", "getRun": "get run", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
 	"listAlerts": "alert rules", "listAudit": "changes", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "alert channels",
-	"listCredentials": "credential list", "listDeliveries": "alert deliveries", "listFires": "get fires", "listGroups": "get groups",
+	"listCredentials": "credential list", "listDeliveries": "alert deliveries", "listDiscrepancies": "audit", "listFires": "get fires", "listGroups": "get groups",
 	"listHandlers": "get handlers", "listIncidents": "alert list", "listJobVersions": "get versions", "listJobs": "get jobs",
 	"listMySessions": "session list", "listNodes": "get nodes", "listPieces": "get run", "listRuns": "get runs", "listSecrets": "secret list",
 	"listSilences": "alert silences", "listTokens": "token list", "listUserSessions": "session list", "listUsers": "user list", "markRun": "mark", "pauseJob": "pause",

@@ -29,6 +29,9 @@ func newGetHistoryCommand() *cobra.Command {
 			t.line("complete up to " + instant(state.AsOf))
 			if state.StoreAnswers {
 				t.line(size(state.Bytes) + " on disk, the oldest run from " + instant(state.OldestRun))
+				if state.DiskBytes > 0 {
+					t.line(size(state.DiskFreeBytes) + " free of " + size(state.DiskBytes))
+				}
 			} else {
 				t.line("the log store does not answer")
 			}

@@ -55,8 +55,8 @@ func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.S
 			trimmed, err := c.trim(ctx, conn, store)
 			if err != nil && ctx.Err() == nil {
 				log.WarnContext(ctx, "history not trimmed", "error", err)
-			} else if trimmed.Runs+trimmed.Lines > 0 {
-				log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines)
+			} else if trimmed.Runs+trimmed.Lines+trimmed.Facts > 0 {
+				log.InfoContext(ctx, "history trimmed", "runs", trimmed.Runs, "lines", trimmed.Lines, "facts", trimmed.Facts)
 			}
 		})
 	})

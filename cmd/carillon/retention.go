@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -62,6 +63,7 @@ func newRetentionSetCommand() *cobra.Command {
 		Example: "  carillon retention set --logs 14d                          # the default\n" +
 			"  carillon retention set --group billing --runs 365d --logs 90d\n" +
 			"  carillon retention set --job ops/chatty --logs 1d --yes\n" +
+			"  carillon retention set --audit 730d                        # who changed what\n" +
 			"  carillon retention set --group billing --remove",
 		Args: cobra.NoArgs,
 	}
@@ -150,6 +152,8 @@ type ruleFlags struct {
 	group, job string
 	runs, logs time.Duration
 	remove     bool
+	// Of what is not of one job.
+	audit, alerts, discrepancies time.Duration
 }
 
 func (f *ruleFlags) add(cmd *cobra.Command) {
@@ -158,6 +162,9 @@ func (f *ruleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(durationFlag{to: &f.runs}, "runs", "how long to keep runs, as in 90d")
 	cmd.Flags().Var(durationFlag{to: &f.logs}, "logs", "how long to keep log lines, as in 7d")
 	cmd.Flags().BoolVar(&f.remove, "remove", false, "have the next wider rule hold instead")
+	cmd.Flags().Var(durationFlag{to: &f.audit}, "audit", "how long to keep who changed what, as in 1825d")
+	cmd.Flags().Var(durationFlag{to: &f.alerts}, "alerts", "how long to keep incidents and the messages about them, as in 400d")
+	cmd.Flags().Var(durationFlag{to: &f.discrepancies}, "discrepancies", "how long to keep discrepancies of the ledger, as in 400d")
 	cmd.MarkFlagsMutuallyExclusive("group", "job")
 }
 
@@ -167,6 +174,8 @@ func (f *ruleFlags) isZero() bool { return *f == ruleFlags{} }
 func (f *ruleFlags) apply(r job.Retention) (job.Retention, error) {
 	r.Groups, r.Jobs = maps.Clone(r.Groups), maps.Clone(r.Jobs)
 	keep := job.Keep{Runs: job.Duration(f.runs), Logs: job.Duration(f.logs)}
+	facts := job.KeepFacts{Audit: job.Duration(f.audit), Alerts: job.Duration(f.alerts), Discrepancies: job.Duration(f.discrepancies)}
+	r.Facts = overFacts(facts, r.Facts)
 	if r.Groups == nil {
 		r.Groups = map[string]job.Keep{}
 	}
@@ -182,8 +191,11 @@ func (f *ruleFlags) apply(r job.Retention) (job.Retention, error) {
 		delete(r.Jobs, job.Name(f.job))
 	case f.remove:
 		return r, errors.New("--remove needs --group or --job: the default always holds")
+	case (facts != job.KeepFacts{}) && (f.group != "" || f.job != ""):
+		return r, errors.New("--audit, --alerts and --discrepancies are not of one group or job")
+	case keep == job.Keep{} && facts != job.KeepFacts{}:
 	case keep == job.Keep{}:
-		return r, errors.New("say how long: --runs, --logs, or both")
+		return r, errors.New("say how long: --runs, --logs, --audit, --alerts or --discrepancies")
 	case f.group != "":
 		r.Groups[f.group] = over(keep, r.Groups[f.group])
 	case f.job != "":
@@ -203,6 +215,12 @@ func over(keep, was job.Keep) job.Keep {
 		keep.Logs = was.Logs
 	}
 	return keep
+}
+
+func overFacts(keep, was job.KeepFacts) job.KeepFacts {
+	return job.KeepFacts{
+		Audit: cmp.Or(keep.Audit, was.Audit), Alerts: cmp.Or(keep.Alerts, was.Alerts), Discrepancies: cmp.Or(keep.Discrepancies, was.Discrepancies),
+	}
 }
 
 func readRetention(cmd *cobra.Command, api *client.API) (item client.RetentionItem, etag string, err error) {
@@ -232,6 +250,9 @@ func drawRetention(t *table, item *client.RetentionItem) {
 	for _, name := range slices.Sorted(maps.Keys(item.Retention.Jobs)) {
 		row("job "+string(name), item.Retention.Jobs[name])
 	}
+	facts := item.Retention.Facts.WithDefaults()
+	t.line("")
+	t.line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
 	if item.Revision != 0 {
 		t.line("since " + instant(item.ChangedAt) + " by " + cell(item.Author, 40))
 	}

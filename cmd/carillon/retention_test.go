@@ -9,8 +9,9 @@ import (
 
 func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
 	s := newTerminal(t)
-	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n", "", "retention", "get")
-	s.wantError(exitUsage, "carillon: say how long: --runs, --logs, or both", "", "retention", "set")
+	const facts = "\naudit 1825d, alerts 400d, discrepancies 400d\n"
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "retention", "get")
+	s.wantError(exitUsage, "carillon: say how long: --runs, --logs, --audit, --alerts or --discrepancies", "", "retention", "set")
 	s.wantError(exitUsage, "carillon: --remove needs --group or --job", "", "retention", "set", "--remove")
 	s.wantError(exitUsage, "carillon: groups.ops.logs", "", "retention", "set", "--group", "ops", "--logs", "1m")
 
@@ -18,7 +19,8 @@ func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
 	if code != exitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "add --yes") {
 		t.Errorf("without a terminal and --yes the exit code is %d: %s%s", code, out, errOut)
 	}
-	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n", "", "retention", "get")
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "retention", "get")
+	s.wantError(exitUsage, "carillon: --audit, --alerts and --discrepancies are not of one group or job", "", "retention", "set", "--group", "ops", "--audit", "30d")
 
 	set := func(want string, args ...string) {
 		t.Helper()
@@ -28,10 +30,12 @@ func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
 			t.Errorf("exit code %d: %s%s", code, out, errOut)
 		}
 	}
-	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  -     30d\n", "--group", "ops", "--logs", "30d")
-	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\n", "--group", "ops", "--runs", "90d")
-	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\njob ops/a  -     1d\n", "--job", "ops/a", "--logs", "24h", "--note", "chatty")
-	set("OF         RUNS  LOGS\ndefault    30d   7d\njob ops/a  -     1d\n", "--group", "ops", "--remove")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  -     30d\n"+facts, "--group", "ops", "--logs", "30d")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\n"+facts, "--group", "ops", "--runs", "90d")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\ngroup ops  90d   30d\njob ops/a  -     1d\n"+facts, "--job", "ops/a", "--logs", "24h", "--note", "chatty")
+	set("OF         RUNS  LOGS\ndefault    30d   7d\njob ops/a  -     1d\n"+facts, "--group", "ops", "--remove")
+
+	set("OF         RUNS  LOGS\ndefault    30d   7d\njob ops/a  -     1d\n\naudit 730d, alerts 400d, discrepancies 400d\n", "--audit", "730d")
 
 	code, out, errOut = s.run("", "retention", "preview", "--logs", "1d")
 	pattern := `^ +RUNS +LINES +DISK\nnow +\d+ +\d+ +\S+ \S+\ndeleted next +0 +0 +0 B\nin the long run`

@@ -58,7 +58,8 @@ const usersConfig = `<clickhouse>
     <default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
       <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT CREATE TEMPORARY TABLE ON *.*</query><query>GRANT READ ON FILE</query></grants></default>
     <%[3]s><password_sha256_hex>%[1]s</password_sha256_hex><networks><ip>127.0.0.1</ip></networks><profile>reports</profile><quota>default</quota>
-      <grants><query>GRANT SELECT ON %[2]s.run*</query><query>GRANT SELECT ON %[2]s.report_*</query><query>GRANT SELECT ON %[2]s.v_*</query></grants></%[3]s>
+      <grants><query>GRANT SELECT ON %[2]s.run*</query><query>GRANT SELECT ON %[2]s.report_*</query><query>GRANT SELECT ON %[2]s.v_*</query>
+      <query>GRANT SELECT ON %[2]s.facts</query></grants></%[3]s>
     <%[2]s><password_sha256_hex>%[1]s</password_sha256_hex><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></%[2]s>
   </users>
   <quotas><default></default></quotas>

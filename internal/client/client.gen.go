@@ -517,6 +517,15 @@ type DeliveryList struct {
 // Dimension defines model for Dimension.
 type Dimension = logstore.Dimension
 
+// Discrepancy defines model for Discrepancy.
+type Discrepancy = bus.Finding
+
+// DiscrepancyPage defines model for DiscrepancyPage.
+type DiscrepancyPage struct {
+	Items []Discrepancy `json:"items"`
+	Next  string        `json:"next,omitempty"`
+}
+
 // Duration Example: 5m
 type Duration = job.Duration
 
@@ -594,7 +603,7 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
+// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
 type Grant = auth.Grant
 
 // Group defines model for Group.
@@ -675,6 +684,12 @@ type HistoryState struct {
 
 	// Bytes On disk, of the server that answers; 0 while the store does not
 	Bytes int64 `json:"bytes"`
+
+	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
+	DiskBytes int64 `json:"disk_bytes"`
+
+	// DiskFreeBytes What is free of it
+	DiskFreeBytes int64 `json:"disk_free_bytes"`
 
 	// OldestRun Its fire time
 	OldestRun    time.Time `json:"oldest_run,omitzero"`
@@ -796,6 +811,9 @@ type JobVersion = job.Version
 
 // Keep How long to keep what; what is missing is as the next wider rule says
 type Keep = job.Keep
+
+// KeepFacts How long to keep what happened beside runs, from 1h to 1825d
+type KeepFacts = job.KeepFacts
 
 // Labels As a selector, only instances that have all of them are considered
 //
@@ -1882,6 +1900,27 @@ type AuditLedgerParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListDiscrepanciesParams defines parameters for ListDiscrepancies.
+type ListDiscrepanciesParams struct {
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Job group/name
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// From Fire time, inclusive
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time, exclusive
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SearchLogsParams defines parameters for SearchLogs.
 type SearchLogsParams struct {
 	// Text As in `timeout "connection refused"`
@@ -2410,7 +2449,7 @@ type ClientInterface interface {
 
 	// ListIncidents What rules have found, the newest first
 	//
-	// Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+	// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
 	//
 	// Corresponds with GET /api/v1/alerts/incidents (the `ListIncidents` operationId).
 	ListIncidents(ctx context.Context, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2520,7 +2559,9 @@ type ClientInterface interface {
 	// ListAudit Who changed what, newest first
 	//
 	// Each change that was made has one entry; requests that were refused have none.
-	// A page may be short, or empty, and have a `next` all the same.
+	// Entries come from the log store, and from the stream what is not there yet; so they
+	// are there for as long as the retention says. A page may be short, or empty, and have
+	// a `next` all the same.
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3012,6 +3053,14 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
 	AuditLedger(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListDiscrepancies What the continuous audit has found, the newest fires first
+	//
+	// Each fire that contradicted the promise, as it was found: kept for as long as the
+	// retention says, also when the fire's versions and its history are no more.
+	//
+	// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
+	ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SearchLogs Log lines of all runs, newest run first
 	//
 	// Lines that have all of the words of `text`, in any order and case, and what
@@ -3318,8 +3367,10 @@ type ClientInterface interface {
 
 	// QuerySQLWithBody The answer to a SELECT over the history
 	//
-	// For administrators, who may see all logs and parameters: the answer has what is in
-	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+	// and `params` everywhere, as the answer has what is in the store, whatever group it is
+	// of. Others than administrators are refused while the store's user for SQL may read
+	// the audit log. Tables and views are those of docs/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -3331,8 +3382,10 @@ type ClientInterface interface {
 
 	// QuerySQL The answer to a SELECT over the history
 	//
-	// For administrators, who may see all logs and parameters: the answer has what is in
-	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+	// and `params` everywhere, as the answer has what is in the store, whatever group it is
+	// of. Others than administrators are refused while the store's user for SQL may read
+	// the audit log. Tables and views are those of docs/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -3655,7 +3708,7 @@ func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParam
 
 // ListIncidents What rules have found, the newest first
 //
-// Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
 //
 // Corresponds with GET /api/v1/alerts/incidents (the `ListIncidents` operationId).
 func (c *Client) ListIncidents(ctx context.Context, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3915,7 +3968,9 @@ func (c *Client) EndSilence(ctx context.Context, silence string, params *EndSile
 // ListAudit Who changed what, newest first
 //
 // Each change that was made has one entry; requests that were refused have none.
-// A page may be short, or empty, and have a `next` all the same.
+// Entries come from the log store, and from the stream what is not there yet; so they
+// are there for as long as the retention says. A page may be short, or empty, and have
+// a `next` all the same.
 //
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4997,6 +5052,24 @@ func (c *Client) AuditLedger(ctx context.Context, params *AuditLedgerParams, req
 	return c.Client.Do(req)
 }
 
+// ListDiscrepancies What the continuous audit has found, the newest fires first
+//
+// Each fire that contradicted the promise, as it was found: kept for as long as the
+// retention says, also when the fire's versions and its history are no more.
+//
+// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
+func (c *Client) ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDiscrepanciesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SearchLogs Log lines of all runs, newest run first
 //
 // Lines that have all of the words of `text`, in any order and case, and what
@@ -5663,8 +5736,10 @@ func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // QuerySQLWithBody The answer to a SELECT over the history
 //
-// For administrators, who may see all logs and parameters: the answer has what is in
-// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+// and `params` everywhere, as the answer has what is in the store, whatever group it is
+// of. Others than administrators are refused while the store's user for SQL may read
+// the audit log. Tables and views are those of docs/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -5686,8 +5761,10 @@ func (c *Client) QuerySQLWithBody(ctx context.Context, contentType string, body 
 
 // QuerySQL The answer to a SELECT over the history
 //
-// For administrators, who may see all logs and parameters: the answer has what is in
-// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+// and `params` everywhere, as the answer has what is in the store, whatever group it is
+// of. Others than administrators are refused while the store's user for SQL may read
+// the audit log. Tables and views are those of docs/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -9849,6 +9926,120 @@ func NewAuditLedgerRequest(server string, params *AuditLedgerParams) (*http.Requ
 	return req, nil
 }
 
+// NewListDiscrepanciesRequest constructs an http.Request for the ListDiscrepancies method
+func NewListDiscrepanciesRequest(server string, params *ListDiscrepanciesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/ledger/discrepancies")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSearchLogsRequest constructs an http.Request for the SearchLogs method
 func NewSearchLogsRequest(server string, params *SearchLogsParams) (*http.Request, error) {
 	var err error
@@ -12586,7 +12777,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListIncidentsWithResponse What rules have found, the newest first
 	//
-	// Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+	// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12710,7 +12901,9 @@ type ClientWithResponsesInterface interface {
 	// ListAuditWithResponse Who changed what, newest first
 	//
 	// Each change that was made has one entry; requests that were refused have none.
-	// A page may be short, or empty, and have a `next` all the same.
+	// Entries come from the log store, and from the stream what is not there yet; so they
+	// are there for as long as the retention says. A page may be short, or empty, and have
+	// a `next` all the same.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13256,6 +13449,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
 	AuditLedgerWithResponse(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*AuditLedgerResponse, error)
 
+	// ListDiscrepanciesWithResponse What the continuous audit has found, the newest fires first
+	//
+	// Each fire that contradicted the promise, as it was found: kept for as long as the
+	// retention says, also when the fire's versions and its history are no more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
+	ListDiscrepanciesWithResponse(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*ListDiscrepanciesResponse, error)
+
 	// SearchLogsWithResponse Log lines of all runs, newest run first
 	//
 	// Lines that have all of the words of `text`, in any order and case, and what
@@ -13602,8 +13805,10 @@ type ClientWithResponsesInterface interface {
 
 	// QuerySQLWithBodyWithResponse The answer to a SELECT over the history
 	//
-	// For administrators, who may see all logs and parameters: the answer has what is in
-	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+	// and `params` everywhere, as the answer has what is in the store, whatever group it is
+	// of. Others than administrators are refused while the store's user for SQL may read
+	// the audit log. Tables and views are those of docs/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -13615,8 +13820,10 @@ type ClientWithResponsesInterface interface {
 
 	// QuerySQLWithResponse The answer to a SELECT over the history
 	//
-	// For administrators, who may see all logs and parameters: the answer has what is in
-	// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+	// and `params` everywhere, as the answer has what is in the store, whatever group it is
+	// of. Others than administrators are refused while the store's user for SQL may read
+	// the audit log. Tables and views are those of docs/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -16839,6 +17046,54 @@ func (r AuditLedgerResponse) ContentType() string {
 	return ""
 }
 
+type ListDiscrepanciesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DiscrepancyPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDiscrepanciesResponse) GetJSON200() *DiscrepancyPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDiscrepanciesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDiscrepanciesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDiscrepanciesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDiscrepanciesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDiscrepanciesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SearchLogsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19047,7 +19302,7 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, pa
 
 // ListIncidentsWithResponse What rules have found, the newest first
 //
-// Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19261,7 +19516,9 @@ func (c *ClientWithResponses) EndSilenceWithResponse(ctx context.Context, silenc
 // ListAuditWithResponse Who changed what, newest first
 //
 // Each change that was made has one entry; requests that were refused have none.
-// A page may be short, or empty, and have a `next` all the same.
+// Entries come from the log store, and from the stream what is not there yet; so they
+// are there for as long as the retention says. A page may be short, or empty, and have
+// a `next` all the same.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20161,6 +20418,22 @@ func (c *ClientWithResponses) AuditLedgerWithResponse(ctx context.Context, param
 	return ParseAuditLedgerResponse(rsp)
 }
 
+// ListDiscrepanciesWithResponse What the continuous audit has found, the newest fires first
+//
+// Each fire that contradicted the promise, as it was found: kept for as long as the
+// retention says, also when the fire's versions and its history are no more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
+func (c *ClientWithResponses) ListDiscrepanciesWithResponse(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*ListDiscrepanciesResponse, error) {
+	rsp, err := c.ListDiscrepancies(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDiscrepanciesResponse(rsp)
+}
+
 // SearchLogsWithResponse Log lines of all runs, newest run first
 //
 // Lines that have all of the words of `text`, in any order and case, and what
@@ -20723,8 +20996,10 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditor
 
 // QuerySQLWithBodyWithResponse The answer to a SELECT over the history
 //
-// For administrators, who may see all logs and parameters: the answer has what is in
-// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+// and `params` everywhere, as the answer has what is in the store, whatever group it is
+// of. Others than administrators are refused while the store's user for SQL may read
+// the audit log. Tables and views are those of docs/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -20742,8 +21017,10 @@ func (c *ClientWithResponses) QuerySQLWithBodyWithResponse(ctx context.Context, 
 
 // QuerySQLWithResponse The answer to a SELECT over the history
 //
-// For administrators, who may see all logs and parameters: the answer has what is in
-// the store, whatever group it is of. Tables and views are those of docs/reports.md.
+// For administrators, and for those with the grant `sql` everywhere; both need `logs`
+// and `params` everywhere, as the answer has what is in the store, whatever group it is
+// of. Others than administrators are refused while the store's user for SQL may read
+// the audit log. Tables and views are those of docs/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -23177,6 +23454,39 @@ func ParseAuditLedgerResponse(rsp *http.Response) (*AuditLedgerResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AuditedPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListDiscrepanciesResponse parses an HTTP response from a ListDiscrepanciesWithResponse call
+func ParseListDiscrepanciesResponse(rsp *http.Response) (*ListDiscrepanciesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDiscrepanciesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DiscrepancyPage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func (s *Store) openAsked(address string) error {
 }
 
 // Ask implements [logstore.Asked].
-func (s *Store) Ask(ctx context.Context, statement string) (logstore.Answer, error) {
+func (s *Store) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
 	if s.asked == nil {
 		return nil, fmt.Errorf("%w: no user of ClickHouse is known whom people may ask as; give the server --sql", job.ErrConflict)
 	}
@@ -52,6 +52,11 @@ func (s *Store) Ask(ctx context.Context, statement string) (logstore.Answer, err
 	if systems.MatchString(texts.ReplaceAllString(statement, "''")) {
 		return nil, refuse("asks for what people may not read: tables of the system")
 	}
+	if !audit {
+		if err := s.keepsAudit(ctx); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := s.asked.Query(ctx, statement)
 	if err != nil {
 		return nil, explainAsked(err)
@@ -62,6 +67,23 @@ func (s *Store) Ask(ctx context.Context, statement string) (logstore.Answer, err
 		a.targets = append(a.targets, reflect.New(t.ScanType()).Interface())
 	}
 	return a, nil
+}
+
+// keepsAudit returns job.ErrConflict if the user for SQL may read the audit log. It asks
+// as that user: what a statement reads cannot be told from its text.
+func (s *Store) keepsAudit(ctx context.Context) error {
+	rows, err := s.asked.Query(ctx, "SELECT id FROM "+auditTable+" LIMIT 0")
+	if err == nil {
+		err = errors.Join(rows.Err(), rows.Close())
+	}
+	var exception *clickhouse.Exception
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: the user of --sql may read the audit log, so only administrators may ask; take its grant for %s away", job.ErrConflict, auditTable)
+	case errors.As(err, &exception) && exception.Code == 497: // not enough privileges
+		return nil
+	}
+	return explainAsked(err)
 }
 
 var reads = regexp.MustCompile(`(?is)^(\s|--[^\n]*\n|/\*.*?\*/)*\(*\s*(SELECT|WITH|EXPLAIN|DESCRIBE|DESC|SHOW)\b`)

@@ -39,7 +39,7 @@ func newAsked(t *testing.T) *clickhouse.Store {
 }
 
 func ask(ctx context.Context, s *clickhouse.Store, statement string) (rows [][]any, err error) {
-	a, err := s.Ask(ctx, statement)
+	a, err := s.Ask(ctx, statement, true)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,47 @@ func TestSQLNeedsAUserForIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if _, err := s.Ask(t.Context(), "SELECT 1"); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "--sql") {
+	if _, err := s.Ask(t.Context(), "SELECT 1", true); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "--sql") {
 		t.Errorf("the error is %v; want job.ErrConflict that tells how", err)
+	}
+}
+
+// Others than administrators may ask only as a user who cannot read the audit log.
+func TestTheAuditLogIsKeptFromWhoMayAsk(t *testing.T) {
+	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	opened := func(asked string) *clickhouse.Store {
+		s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	reader, all := opened(server.ReaderURL("carillon")), opened(server.URL("carillon"))
+	writeFacts(t, reader)
+	for _, audit := range []bool{false, true} {
+		if _, err := reader.Ask(t.Context(), "SELECT * FROM v_incidents", audit); err != nil {
+			t.Errorf("incidents are not to be had: %v", err)
+		}
+		for _, statement := range []string{"SELECT * FROM v_audit", "SELECT * FROM audit_log", "SELECT (SELECT any(doc) FROM `audit\\x5flog`)", "SELECT * FROM merge('carillon', 'aud')", "SELECT * FROM loop(carillon, audit_log) LIMIT 1"} {
+			a, err := reader.Ask(t.Context(), statement, audit)
+			if err == nil {
+				_, err = a.Next()
+				_ = a.Close()
+			}
+			if !errors.Is(err, job.ErrInvalid) {
+				t.Errorf("%s: the error is %v; want job.ErrInvalid", statement, err)
+			}
+		}
+	}
+	if _, err := all.Ask(t.Context(), "SELECT 1", false); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "audit_log") {
+		t.Errorf("the error is %v; want one about audit_log", err)
+	}
+	if _, err := all.Ask(t.Context(), "SELECT 1", true); err != nil {
+		t.Error(err)
 	}
 }

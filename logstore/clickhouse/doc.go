@@ -7,6 +7,7 @@
 //	run_events  what a row of runs cannot tell of its timeline
 //	run_logs    lines of logs, a part for each day and class of retention
 //	report_*    what became of runs by minute, hour and day; views of runs add them up
+//	facts       what happened beside runs, by revision; of the audit log it is audit_log
 //
 // A row of runs is never changed. When an attempt changes, a row with sign -1 takes back
 // the one that was, column by column the same, and another holds what is now. So a sum

@@ -3,6 +3,8 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+
+	"carillon/logstore"
 )
 
 // Settle merges the parts of each day of runs, lines and reports into one, and returns when
@@ -49,4 +51,23 @@ func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
 		return nil, fmt.Errorf("measure tables: %w", explain(err))
 	}
 	return sizes, nil
+}
+
+// disk returns the fullest disk of all servers. What keeps objects elsewhere has no end,
+// and is left out.
+func (s *Store) disk(ctx context.Context) (logstore.Disk, error) {
+	rows, err := s.conn.Query(ctx, "SELECT total_space, free_space FROM "+s.layout.Everyone("system.disks")+
+		" WHERE type = 'Local' AND total_space > 0 ORDER BY free_space / total_space LIMIT 1")
+	if err != nil {
+		return logstore.Disk{}, fmt.Errorf("measure disks: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	var total, free uint64
+	for rows.Next() {
+		if err := rows.Scan(&total, &free); err != nil {
+			return logstore.Disk{}, fmt.Errorf("measure disks: %w", err)
+		}
+	}
+	const most = 1 << 62
+	return logstore.Disk{Total: int64(min(total, most)), Free: int64(min(free, most))}, explain(rows.Err())
 }

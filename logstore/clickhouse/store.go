@@ -190,5 +190,6 @@ func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
 	if err != nil {
 		return logstore.Stats{}, fmt.Errorf("read oldest run: %w", explain(err))
 	}
-	return logstore.Stats{Bytes: int64(bytes), OldestRun: instant(oldest)}, nil
+	disk, err := s.disk(ctx)
+	return logstore.Stats{Bytes: int64(bytes), OldestRun: instant(oldest), Disk: disk}, err
 }

@@ -48,7 +48,8 @@ func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logst
 		}
 		trimmed.Lines += p.rows
 	}
-	return trimmed, nil
+	trimmed.Facts, err = s.trimFacts(ctx, now, &r)
+	return trimmed, err
 }
 
 // keepRuns is how many seconds the runs of a row's job are kept, and keepLogs its lines.

@@ -14,6 +14,7 @@ import (
 type batch struct {
 	updates  []logstore.Update
 	lines    []logstore.Line
+	facts    []logstore.Fact
 	refused  []error
 	begun    map[attempt]int // where updates say that a run has begun since a piece has
 	pressing bool            // some of it is more than announcements of runs
@@ -25,6 +26,9 @@ func (b *batch) write(ctx context.Context, store logstore.Store, token string) e
 	}
 	if len(b.lines) > 0 {
 		return store.WriteLines(ctx, token, b.lines)
+	}
+	if len(b.facts) > 0 {
+		return store.WriteFacts(ctx, token, b.facts)
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 // Package ingest moves what happens from the bus into a log store: the records of
-// shards (TRIG), the events of executors (EVT) and log lines (LOG).
+// shards (TRIG), the events of executors (EVT) and log lines (LOG); and the facts beside
+// runs, which are the audit log (AUDIT), incidents (the bucket ALERT) and discrepancies
+// (the bucket LEDGER).
 //
 // Any number of nodes run it; the holder of the lease "role.ingest" works. Nothing
 // is acknowledged before the store has it, so history waits on the bus while the

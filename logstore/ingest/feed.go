@@ -16,6 +16,7 @@ import (
 type feed struct {
 	*Ingest
 	stream   string
+	subjects []string // that tell something; none is all
 	consumer string
 	decode   func(*batch, *message)
 	// queue is set for TRIG, a work queue: acknowledgement is for one message, and
@@ -33,11 +34,15 @@ type feed struct {
 func (in *Ingest) feeds() []*feed {
 	shards := in.conn.Cluster().Shards
 	told := newTold()
-	return []*feed{
+	feeds := []*feed{
 		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, decode: decodeRecord},
 		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, told: told, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, decode: decodeLog},
 	}
+	for _, s := range bus.FactStreams {
+		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})
+	}
+	return feeds
 }
 
 // run feeds until ctx is done, and then returns nil, or until another ingester is
@@ -145,7 +150,7 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 		err := b.write(ctx, f.store, token)
 		if err == nil {
 			f.metrics.write.WithLabelValues(f.stream).Observe(time.Since(begun).Seconds())
-			f.metrics.rows.WithLabelValues(f.stream).Add(float64(len(b.updates) + len(b.lines)))
+			f.metrics.rows.WithLabelValues(f.stream).Add(float64(len(b.updates) + len(b.lines) + len(b.facts)))
 			f.metrics.observe(b.updates)
 			return nil
 		}

@@ -115,6 +115,7 @@ func (in *Ingest) hold(ctx context.Context, held *bus.Held) {
 	in.metrics.active.Set(1)
 	g, feeding := errgroup.WithContext(ctx)
 	g.Go(func() error { return in.renew(feeding, held) })
+	g.Go(func() error { in.measure(feeding); return nil })
 	for _, f := range in.feeds() {
 		g.Go(func() error { return f.run(feeding) })
 	}

@@ -21,6 +21,10 @@ type metrics struct {
 	lag      *prometheus.GaugeVec     // messages that wait on the stream
 	write    *prometheus.HistogramVec // duration of writes
 
+	storeBytes prometheus.Gauge // of the store, on disk
+	diskTotal  prometheus.Gauge // of the fullest disk below the store
+	diskFree   prometheus.Gauge
+
 	runs       *prometheus.CounterVec // that ended, by status
 	lost       prometheus.Counter     // runs whose executor vanished
 	startDelay prometheus.Histogram   // from the commit until an instance began
@@ -37,7 +41,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		active:   prometheus.NewGauge(prometheus.GaugeOpts(opts("active", "1 while this process moves history into the log store."))),
 		messages: counter("messages_total", "Messages taken from a stream."),
-		rows:     counter("rows_total", "Updates of runs and log lines that the log store took."),
+		rows:     counter("rows_total", "Updates of runs, log lines and facts that the log store took."),
 		refused:  counter("refused_total", "Messages, and parts of them, that were forged or damaged and left out.", "reason"),
 		failures: counter("write_failures_total", "Writes that the log store did not take and that were tried again."),
 		lag:      prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("lag_messages", "Messages that wait on a stream.")), []string{"stream"}),
@@ -56,12 +60,18 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		Namespace: "carillon", Name: "run_seconds", Help: "Time from the begin of a run's attempt to its end.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400},
 	})
+	store := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "carillon", Subsystem: "store", Name: name, Help: help})
+	}
+	m.storeBytes = store("bytes", "Size of the log store on disk, from the process that writes to it.")
+	m.diskTotal = store("disk_bytes", "Size of the disk below the log store: of the fullest, if there are several.")
+	m.diskFree = store("disk_free_bytes", "What is free of it.")
 	for _, s := range job.Statuses {
 		if s.Final() {
 			m.runs.WithLabelValues(string(s))
 		}
 	}
-	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write, m.runs, m.lost, m.startDelay, m.took} {
+	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write, m.runs, m.lost, m.startDelay, m.took, m.storeBytes, m.diskTotal, m.diskFree} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}

@@ -22,7 +22,8 @@ type message struct {
 	delivery    uint64 // counts the deliveries of the consumer
 	pending     uint64 // messages that the consumer had left
 	redelivered bool
-	reply       string // takes the acknowledgement
+	at          time.Time // when the stream took it
+	reply       string    // takes the acknowledgement
 }
 
 // pullRequest asks a consumer for messages. It bounds their size, which the
@@ -74,7 +75,7 @@ func pull(ctx context.Context, nc *nats.Conn, stream, consumer string, r pullReq
 		}
 		messages = append(messages, &message{
 			subject: m.Subject, header: m.Header, data: m.Data, reply: m.Reply,
-			seq: meta.Sequence.Stream, delivery: meta.Sequence.Consumer, pending: meta.NumPending, redelivered: meta.NumDelivered > 1,
+			seq: meta.Sequence.Stream, delivery: meta.Sequence.Consumer, pending: meta.NumPending, redelivered: meta.NumDelivered > 1, at: meta.Timestamp,
 		})
 	}
 	return messages, nil

@@ -52,7 +52,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 // or they have maxBytes.
 func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes int) ([]*message, error) {
 	c, err := f.conn.JS.CreateConsumer(ctx, f.stream, jetstream.ConsumerConfig{
-		AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first,
+		AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first, FilterSubjects: f.subjects,
 		MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
 	})
 	if err != nil {

@@ -207,6 +207,10 @@ func (s *spy) WriteLines(ctx context.Context, token string, lines []logstore.Lin
 	return s.do(token, func() error { return s.Store.WriteLines(ctx, token, lines) })
 }
 
+func (s *spy) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
+	return s.do(token, func() error { return s.Store.WriteFacts(ctx, token, facts) })
+}
+
 func (s *spy) hook(before func(token string) error, after func(token string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,6 +63,12 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"stats tell the oldest run", stats},
 		{"writers and readers work side by side", sideBySide},
 
+		{"facts come in pages, the newest first", factsPaged},
+		{"of a fact the newest version is kept", factsReplaced},
+		{"facts are found by what they say", factsFiltered},
+		{"facts that are not valid are refused with their batch", factsInvalid},
+		{"facts are kept as long as their kind is", factsTrimmed},
+
 		{"a run that is tried again goes on", triedAgain},
 		{"pages hold each run once, whatever its attempts", pagesOfRuns},
 		{"attempts may come in any order", attemptsInAnyOrder},

@@ -14,6 +14,7 @@
 //	pieces      the same for the pieces of attempts, by (run_id, piece, attempt)
 //	changes     points of timelines that do not follow from the run's row
 //	report_*    what became of runs, added up by minute, hour and day
+//	facts       what happened beside runs
 //	jobs        names of jobs, as numbers in the other tables
 //
 // and in a folder beside it there is a file of log lines for each day of fires and class

@@ -24,9 +24,12 @@ var schemaV4 string
 //go:embed schema5.sql
 var schemaV5 string
 
+//go:embed schema6.sql
+var schemaV6 string
+
 // migrations lead from each version of the schema to the next: the first makes a
 // new file version 1. Those that were released never change.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6}
 
 // versionOfFiles is the first version in which log lines have files of their own.
 const versionOfFiles = 3

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shirou/gopsutil/v4/disk"
 	_ "modernc.org/sqlite" // registers the driver
 
 	"carillon/job"
@@ -153,6 +155,10 @@ func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
 	}
 	if id != nil {
 		stats.OldestRun = unpackID(id).Time()
+	}
+	if usage, err := disk.UsageWithContext(ctx, filepath.Dir(s.path)); err == nil { // else it is not known on this system
+		stats.Disk.Free = int64(min(usage.Free, math.MaxInt64))
+		stats.Disk.Total = stats.Disk.Free + int64(min(usage.Used, math.MaxInt64/2)) // without what is kept for root
 	}
 	return stats, nil
 }

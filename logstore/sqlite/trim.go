@@ -46,7 +46,14 @@ func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logst
 		}
 		trimmed.Lines += d.lines
 	}
-	if err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.trimReports(ctx, now) }); err != nil {
+	if err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		if err := w.trimReports(ctx, now); err != nil {
+			return err
+		}
+		var err error
+		trimmed.Facts, err = w.trimFacts(ctx, now, &r)
+		return err
+	}); err != nil {
 		return trimmed, err
 	}
 	return trimmed, nil

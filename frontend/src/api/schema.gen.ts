@@ -301,7 +301,9 @@ export interface paths {
         /**
          * Who changed what, newest first
          * @description Each change that was made has one entry; requests that were refused have none.
-         *     A page may be short, or empty, and have a `next` all the same.
+         *     Entries come from the log store, and from the stream what is not there yet; so they
+         *     are there for as long as the retention says. A page may be short, or empty, and have
+         *     a `next` all the same.
          */
         get: operations["listAudit"];
         put?: never;
@@ -645,6 +647,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/ledger/discrepancies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the continuous audit has found, the newest fires first
+         * @description Each fire that contradicted the promise, as it was found: kept for as long as the
+         *     retention says, also when the fire's versions and its history are no more.
+         */
+        get: operations["listDiscrepancies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/preview": {
         parameters: {
             query?: never;
@@ -733,8 +756,10 @@ export interface paths {
         put?: never;
         /**
          * The answer to a SELECT over the history
-         * @description For administrators, who may see all logs and parameters: the answer has what is in
-         *     the store, whatever group it is of. Tables and views are those of docs/reports.md.
+         * @description For administrators, and for those with the grant `sql` everywhere; both need `logs`
+         *     and `params` everywhere, as the answer has what is in the store, whatever group it is
+         *     of. Others than administrators are refused while the store's user for SQL may read
+         *     the audit log. Tables and views are those of docs/reports.md.
          *     The statement ends when the client closes the connection. When something goes
          *     wrong after the answer has begun, the connection is closed before its end.
          *     A store without SQL is a `conflict`.
@@ -1758,7 +1783,7 @@ export interface paths {
         };
         /**
          * What rules have found, the newest first
-         * @description Incidents are kept for 30 days after they ended. Those that concern several groups are for those who see all.
+         * @description Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
          */
         get: operations["listIncidents"];
         put?: never;
@@ -2005,10 +2030,10 @@ export interface components {
          */
         Role: "viewer" | "operator" | "editor" | "admin";
         /**
-         * @description The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
+         * @description The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
          * @enum {string}
          */
-        Grant: "logs" | "params" | "scripts" | "secrets";
+        Grant: "logs" | "params" | "scripts" | "secrets" | "sql";
         Access: {
             role: components["schemas"]["Role"];
             /**
@@ -2016,7 +2041,7 @@ export interface components {
              * @example billing
              */
             group: string;
-            /** @description In the place of those that come with the role: all for editor and admin, logs and params for operator, logs for viewer */
+            /** @description In the place of those that come with the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */
             grants?: components["schemas"]["Grant"][] | null;
         };
         /** @description One change. */
@@ -2793,6 +2818,16 @@ export interface components {
              * @description Its fire time
              */
             oldest_run?: string;
+            /**
+             * Format: int64
+             * @description Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
+             */
+            disk_bytes: number;
+            /**
+             * Format: int64
+             * @description What is free of it
+             */
+            disk_free_bytes: number;
         };
         /** @description What waits on a stream to be moved into the log store */
         IngestBacklog: {
@@ -2842,6 +2877,15 @@ export interface components {
             /** @description The same of log lines, which go by whole days */
             logs?: components["schemas"]["Duration"];
         };
+        /** @description How long to keep what happened beside runs, from 1h to 1825d */
+        KeepFacts: {
+            /** @description Who changed what; 1825d when left out */
+            audit?: components["schemas"]["Duration"];
+            /** @description Incidents and the messages about them; 400d when left out */
+            alerts?: components["schemas"]["Duration"];
+            /** @description Of the ledger, by fire times; 400d when left out */
+            discrepancies?: components["schemas"]["Duration"];
+        };
         Retention: {
             default: components["schemas"]["Keep"];
             /** @description By executor group */
@@ -2852,6 +2896,7 @@ export interface components {
             jobs?: {
                 [key: string]: components["schemas"]["Keep"];
             };
+            facts?: components["schemas"]["KeepFacts"];
         };
         RetentionRequest: {
             retention: components["schemas"]["Retention"];
@@ -3075,6 +3120,23 @@ export interface components {
         Finding: {
             job: string;
         } & components["schemas"]["LedgerEntry"];
+        Discrepancy: {
+            job: string;
+            /** Format: date-time */
+            fire_time: string;
+            /** @description The run that the fire owes, or that has no fire */
+            run_id: string;
+            /** @description Of the job */
+            version?: number;
+            /** @description What is wrong */
+            reason: string;
+            /** Format: date-time */
+            found_at: string;
+        };
+        DiscrepancyPage: {
+            items: components["schemas"]["Discrepancy"][];
+            next?: string;
+        };
         AuditedPage: {
             items: components["schemas"]["LedgerDay"][];
             /** @description Of the page */
@@ -3117,6 +3179,8 @@ export interface components {
                 no_executor_for?: components["schemas"]["Duration"];
                 /** @description Percent of the bytes that a stream may have */
                 stream_full?: number;
+                /** @description Percent of the disk of the log store that are used */
+                store_full?: number;
                 /** @description The audit of the ledger finds something */
                 discrepancy?: boolean;
             };
@@ -3903,6 +3967,7 @@ export type SqlRequest = components['schemas']['SQLRequest'];
 export type SqlColumn = components['schemas']['SQLColumn'];
 export type SqlAnswer = components['schemas']['SQLAnswer'];
 export type Keep = components['schemas']['Keep'];
+export type KeepFacts = components['schemas']['KeepFacts'];
 export type Retention = components['schemas']['Retention'];
 export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type RetentionItem = components['schemas']['RetentionItem'];
@@ -3923,6 +3988,8 @@ export type BackfillList = components['schemas']['BackfillList'];
 export type Backfill = components['schemas']['Backfill'];
 export type LedgerDay = components['schemas']['LedgerDay'];
 export type Finding = components['schemas']['Finding'];
+export type Discrepancy = components['schemas']['Discrepancy'];
+export type DiscrepancyPage = components['schemas']['DiscrepancyPage'];
 export type AuditedPage = components['schemas']['AuditedPage'];
 export type Severity = components['schemas']['Severity'];
 export type Alert = components['schemas']['Alert'];
@@ -5099,6 +5166,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditedPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDiscrepancies: {
+        parameters: {
+            query?: {
+                /** @description Only jobs of this executor group */
+                group?: string;
+                /** @description group/name */
+                job?: string;
+                /** @description Fire time, inclusive */
+                from?: string;
+                /** @description Fire time, exclusive */
+                to?: string;
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of discrepancies */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscrepancyPage"];
                 };
             };
             default: components["responses"]["Problem"];

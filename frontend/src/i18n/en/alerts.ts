@@ -62,6 +62,7 @@ export const alerts = {
     slower_than_p95: "a run is slower than usual",
     no_executor_for: "a group has no executor for",
     stream_full: "a stream is full",
+    store_full: "the log store's disk is full",
   },
   ends: "Ends that count",
   inARow: "So many in a row",
@@ -107,6 +108,7 @@ export const alerts = {
     slower_than_p95: (n: number) => `slower than ${n} × p95`,
     no_executor_for: (d: string) => `no executor for ${d}`,
     stream_full: (n: number) => `stream ${n}% full`,
+    store_full: (n: number) => `log store's disk ${n}% full`,
   },
   everything: "everything",
 };

@@ -58,7 +58,7 @@ export const settings = {
   in: "in",
   group: "Executor group; * is everywhere",
   sees: "Sees",
-  grants: { logs: "logs", params: "parameters", scripts: "scripts", secrets: "environment" },
+  grants: { logs: "logs", params: "parameters", scripts: "scripts", secrets: "environment", sql: "SQL" },
   addRole: "Add a role",
   removeRole: "Remove this role",
   tokensHint: "for programs that use the API",

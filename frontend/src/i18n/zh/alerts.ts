@@ -54,6 +54,7 @@ export const alerts: typeof english = {
     slower_than_p95: "运行比平时慢",
     no_executor_for: "分组没有执行器",
     stream_full: "流已满",
+    store_full: "日志库磁盘已满",
   },
   ends: "计入的结果",
   inARow: "连续次数",
@@ -93,6 +94,7 @@ export const alerts: typeof english = {
     slower_than_p95: (n) => `慢于 p95 的 ${n} 倍`,
     no_executor_for: (d) => `${d} 没有执行器`,
     stream_full: (n) => `流占用 ${n}%`,
+    store_full: (n) => `日志库磁盘占用 ${n}%`,
   },
   everything: "全部",
 };

@@ -59,7 +59,7 @@ export const settings: typeof english = {
   in: "于",
   group: "执行器分组,* 为所有分组",
   sees: "可见",
-  grants: { logs: "日志", params: "参数", scripts: "脚本", secrets: "环境变量" },
+  grants: { logs: "日志", params: "参数", scripts: "脚本", secrets: "环境变量", sql: "SQL" },
   addRole: "添加角色",
   removeRole: "移除此角色",
   tokensHint: "供使用 API 的程序使用",

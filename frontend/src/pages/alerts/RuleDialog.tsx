@@ -106,9 +106,9 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           onChange={(v) => setWhen({ [kind]: v.trim() })}
         />
       )}
-      {(kind === "slower_than_p95" || kind === "stream_full") && (
+      {(kind === "slower_than_p95" || kind === "stream_full" || kind === "store_full") && (
         <TextField
-          label={kind === "stream_full" ? a.percent : a.times}
+          label={kind === "slower_than_p95" ? a.times : a.percent}
           type="number"
           value={String(when[kind] ?? "")}
           onChange={(v) => setWhen({ [kind]: Number(v) })}

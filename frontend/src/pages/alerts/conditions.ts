@@ -9,6 +9,7 @@ export const kinds = [
   "slower_than_p95",
   "no_executor_for",
   "stream_full",
+  "store_full",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -34,6 +35,8 @@ export function fresh(kind: Kind): When {
       return { slower_than_p95: 2 };
     case "stream_full":
       return { stream_full: 80 };
+    case "store_full":
+      return { store_full: 90 };
   }
 }
 
@@ -56,5 +59,7 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.no_executor_for(when?.no_executor_for ?? "");
     case "stream_full":
       return w.stream_full(when?.stream_full ?? 0);
+    case "store_full":
+      return w.store_full(when?.store_full ?? 0);
   }
 }

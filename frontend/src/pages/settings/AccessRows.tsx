@@ -7,13 +7,13 @@ import { Button, IconButton } from "@/components/Button";
 import { useSettingsT } from "./texts";
 
 const roles = ["viewer", "operator", "editor", "admin"] as const;
-const grants = ["logs", "params", "scripts", "secrets"] as const;
+const grants = ["logs", "params", "scripts", "secrets", "sql"] as const;
 
 /** What comes with a role when nobody says otherwise. */
 const usual: Record<Access["role"], readonly (typeof grants)[number][]> = {
   viewer: ["logs"],
   operator: ["logs", "params"],
-  editor: grants,
+  editor: ["logs", "params", "scripts", "secrets"],
   admin: grants,
 };
 

@@ -1,0 +1,147 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"carillon/alert"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// What is over for a month has left the bucket of alerts, and is in the log store only.
+
+// factsAtOnce is how many facts are read from the store at a time, to leave out those
+// that do not fit.
+const factsAtOnce = 1000
+
+// findIncidents returns a page of the incidents that fit, the newest first: those that
+// the bucket has, and from the log store those that it has no more. While one of the two
+// is away, the other answers alone.
+func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, fits func(*alert.Incident) bool, cursor string, limit int) (list []alert.Incident, next string, err error) {
+	present, fitting := map[string]bool{}, []alert.Incident{}
+	all, busErr := h.alerts.Incidents(ctx, func(*alert.Incident) bool { return true })
+	for i := range all {
+		present[all[i].ID] = true
+		if fits(&all[i]) {
+			fitting = append(fitting, all[i])
+		}
+	}
+	place := func(inc *alert.Incident) logstore.FactCursor {
+		return logstore.FactCursor{At: inc.OpenedAt, ID: inc.ID}
+	}
+	after, err := incidentCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	kept.Kind, kept.Limit = logstore.FactIncident, factsAtOnce
+	if after != nil {
+		kept.Cursor = after.String()
+	}
+	var past []alert.Incident
+	more := true
+	for more && len(past) <= limit {
+		page, err := h.store.Facts(ctx, kept)
+		if err != nil && busErr != nil {
+			return nil, "", busErr
+		}
+		if err != nil {
+			h.log.DebugContext(ctx, "old incidents left out", "error", err)
+			more = false
+			break
+		}
+		for i := range page.Facts {
+			inc, err := incidentOf(&page.Facts[i])
+			if err != nil {
+				return nil, "", err
+			}
+			if !present[inc.ID] && fits(inc) {
+				past = append(past, *inc)
+			}
+		}
+		kept.Cursor, more = page.Next, page.Next != ""
+	}
+	list, next = joinPages(fitting, past, more, after, limit, place)
+	if list == nil {
+		list = []alert.Incident{}
+	}
+	_, next, _ = strings.Cut(next, ".") // the id alone says all
+	return list, next, nil
+}
+
+// incidentCursor reads the id of an incident, which begins with the instant at which it
+// was opened, as a cursor; nil for none.
+func incidentCursor(id string) (*logstore.FactCursor, error) {
+	if id == "" {
+		return nil, nil
+	}
+	const digits = 9
+	if len(id) <= digits {
+		return nil, invalid("cursor", "must be the text that came as next with the page before")
+	}
+	ms, err := strconv.ParseInt(id[:digits], 32, 64)
+	if err != nil {
+		return nil, invalid("cursor", "must be the text that came as next with the page before")
+	}
+	c, err := logstore.ParseFactCursor(strconv.FormatInt(ms, 10) + "." + id)
+	if err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func incidentOf(f *logstore.Fact) (*alert.Incident, error) {
+	inc := &alert.Incident{}
+	if err := json.Unmarshal(f.Doc, inc); err != nil {
+		return nil, fmt.Errorf("decode incident %s: %w", f.ID, err)
+	}
+	return inc, nil
+}
+
+// incident returns an incident, however old. The error is job.ErrNotFound when there is
+// none.
+func (h *handlers) incident(ctx context.Context, id string) (*alert.Incident, error) {
+	inc, err := h.alerts.Incident(ctx, id)
+	if !errors.Is(err, job.ErrNotFound) {
+		return inc, err
+	}
+	page, storeErr := h.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactIncident, ID: id, Limit: 1})
+	if storeErr != nil {
+		return nil, storeError(storeErr)
+	}
+	if len(page.Facts) == 0 {
+		return nil, err
+	}
+	return incidentOf(&page.Facts[0])
+}
+
+// oldDeliveries returns at most so many messages about incidents that are not present.
+func (h *handlers) oldDeliveries(ctx context.Context, f logstore.FactFilter, present map[string]bool, limit int) ([]DeliveryItem, error) {
+	channel := f.Object
+	f.Kind, f.Limit = logstore.FactDelivery, factsAtOnce
+	var list []DeliveryItem
+	for len(list) < limit {
+		page, err := h.store.Facts(ctx, f)
+		if err != nil {
+			h.log.DebugContext(ctx, "old messages of alerts left out", "error", err)
+			return list, nil // those of the last month are there
+		}
+		for i := range page.Facts {
+			var item DeliveryItem
+			if err := json.Unmarshal(page.Facts[i].Doc, &item); err != nil {
+				return nil, fmt.Errorf("decode delivery %s: %w", page.Facts[i].ID, err)
+			}
+			if !present[item.Incident] && (channel == "" || item.Delivery.Channel == channel) && len(list) < limit {
+				list = append(list, item)
+			}
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	return list, nil
+}

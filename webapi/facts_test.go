@@ -1,0 +1,207 @@
+package webapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/alert"
+	"carillon/audit"
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// moveAudit puts n entries of the audit log into the store, as ingest does.
+func (w *world) moveAudit(n int) {
+	w.Helper()
+	consumer, err := w.conn.JS.Consumer(w.Context(), bus.StreamAudit, bus.ConsumerFacts)
+	w.check(err)
+	batch, err := consumer.Fetch(n)
+	w.check(err)
+	var last jetstream.Msg
+	for m := range batch.Messages() {
+		var e audit.Entry
+		w.check(json.Unmarshal(m.Data(), &e))
+		w.keep(logstore.Fact{
+			Kind: logstore.FactAudit, ID: e.ID, At: e.At, Group: e.Group, Who: e.User, What: e.Operation, Object: e.Object, State: string(e.Result), Doc: m.Data(),
+		})
+		last = m
+	}
+	w.check(last.DoubleAck(w.Context()))
+}
+
+// keep writes facts into the store.
+func (w *world) keep(facts ...logstore.Fact) {
+	w.Helper()
+	for i := range facts {
+		facts[i].Revision = 1
+		w.check(w.store.WriteFacts(w.Context(), fmt.Sprint(facts[i].Kind, facts[i].ID), facts[i:i+1]))
+	}
+}
+
+func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for n := range 7 {
+		g.putAs(ann, job.Name(fmt.Sprintf("billing/j%d", n)))
+	}
+	all := func(query string) []string {
+		var ids []string
+		for cursor := ""; ; {
+			page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit?"+query+cursor, nil, ann.headers()...)
+			for _, e := range page.Items {
+				ids = append(ids, e.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			cursor = "&cursor=" + page.Next
+		}
+	}
+	before := all("limit=1000") // all from the stream
+	if len(before) < 8 || !slices.IsSortedFunc(before, func(a, b string) int { return strings.Compare(b, a) }) {
+		t.Fatalf("the entries are %v", before)
+	}
+	g.moveAudit(5)
+	old := audit.Entry{ID: "0old", At: noon.AddDate(-3, 0, 0), User: "zoe", How: "session", Operation: "putJob", Object: "job billing/old", Group: "billing", Result: audit.Done}
+	doc, err := json.Marshal(old)
+	g.check(err)
+	g.keep(logstore.Fact{Kind: logstore.FactAudit, ID: old.ID, At: old.At, Group: old.Group, Who: old.User, What: old.Operation, Object: old.Object, State: "done", Doc: doc})
+	expected := append(slices.Clone(before), old.ID)
+	for _, limit := range []int{1, 2, 3, 100} {
+		if diff := cmp.Diff(expected, all(fmt.Sprintf("limit=%d", limit))); diff != "" {
+			t.Errorf("pages of %d differ (-want +got):\n%s", limit, diff)
+		}
+	}
+	if got := all("user=zoe&object=old&group=billing&operation=putJob&result=done&limit=1"); len(got) != 1 {
+		t.Errorf("a search finds %v", got)
+	}
+	if got := all("object=billing/j&limit=2"); len(got) != 7 {
+		t.Errorf("a search finds %d entries; want 7", len(got))
+	}
+	if a := g.send("GET", "/api/v1/audit/export?object=old", nil, ann.headers()...); !strings.Contains(a.text, `"user":"zoe"`) {
+		t.Errorf("an export has %q", a.text)
+	}
+	g.moveAudit(len(before) - 5)
+	if diff := cmp.Diff(expected, all("limit=3")); diff != "" {
+		t.Errorf("with all in the store, pages differ (-want +got):\n%s", diff)
+	}
+	g.check(g.store.Close())
+	if diff := cmp.Diff(before, all("limit=3")); diff != "" {
+		t.Errorf("with the store away, pages differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "ops"})
+	present := g.incident("billing")
+	past := func(n int, group string) string {
+		at := noon.AddDate(0, -2, n)
+		inc := alert.NewTest("mail", "x", at)
+		inc.Rule, inc.Group, inc.Subject, inc.Jobs = "night", group, "job "+group+"/x", []alert.Affected{{Job: job.Name(group + "/x"), At: at, Count: 1}}
+		inc.Deliveries[0].State = alert.Sent
+		doc, err := json.Marshal(inc)
+		g.check(err)
+		message, err := json.Marshal(map[string]any{"incident": inc.ID, "alert": "night", "summary": inc.Summary, "delivery": inc.Deliveries[0]})
+		g.check(err)
+		g.keep(
+			logstore.Fact{Kind: logstore.FactIncident, ID: inc.ID, At: at, Group: group, What: "night", Object: inc.Subject, State: "resolved", Doc: doc},
+			logstore.Fact{Kind: logstore.FactDelivery, ID: inc.ID + "-000001", At: at, Group: group, What: "test", Object: "mail", State: "sent", Doc: message})
+		return inc.ID
+	}
+	a, b, c := past(0, "billing"), past(1, "ops"), past(2, "billing")
+	// What is in both is shown as the bus has it.
+	g.keep(logstore.Fact{Kind: logstore.FactIncident, ID: present, At: noon, Group: "billing", State: "open", Doc: []byte(`{"incident":"` + present + `","opened_at":"2020-01-01T00:00:00Z"}`)})
+	list := func(by *browser, query string) []string {
+		ids := []string{}
+		for cursor := ""; ; {
+			page, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents?"+query+cursor, nil, by.headers()...)
+			for _, inc := range page.Items {
+				ids = append(ids, inc.ID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			cursor = "&cursor=" + page.Next
+		}
+	}
+	f := func(by *browser, query string, ids ...string) {
+		t.Helper()
+		if diff := cmp.Diff(append([]string{}, ids...), list(by, query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	f(ann, "limit=1", present, c, b, a)
+	f(ann, "limit=2", present, c, b, a)
+	f(ann, "limit=100", present, c, b, a)
+	f(ann, "alert=night&group=billing&limit=1", c, a)
+	f(ann, "job=ops/x", b)
+	f(bob, "limit=1", b)
+	want[Incident](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents/"+b, nil, bob.headers()...)
+	g.problemWith(bob.headers(), http.StatusNotFound, "not_found", "GET", "/api/v1/alerts/incidents/"+a, nil)
+	g.problemWith(ann.headers(), http.StatusBadRequest, "invalid", "GET", "/api/v1/alerts/incidents?cursor=x", nil, `"field":"cursor"`)
+
+	deliveries, _ := want[DeliveryList](g.world, http.StatusOK, "GET", "/api/v1/alerts/deliveries?channel=mail&state=sent", nil, bob.headers()...)
+	if len(deliveries.Items) != 1 || deliveries.Items[0].Incident != b || deliveries.Items[0].Delivery.State != alert.Sent {
+		t.Errorf("the deliveries are %+v", deliveries.Items)
+	}
+}
+
+func TestDiscrepanciesAreListedFromTheBusAndTheStore(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "ops"})
+	finding := func(name job.Name, n int) *bus.Finding {
+		at := noon.Add(time.Duration(n) * time.Hour)
+		return &bus.Finding{Job: name, FireTime: at, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Version: 1, Reason: "there is no run", FoundAt: at.Add(time.Minute)}
+	}
+	keep := func(f *bus.Finding) {
+		doc, err := json.Marshal(f)
+		g.check(err)
+		g.keep(logstore.Fact{Kind: logstore.FactDiscrepancy, ID: string(f.RunID), At: f.FireTime, Group: f.Job.Group(), What: string(f.Job), Object: string(f.Job), Doc: doc})
+	}
+	for n := range 4 {
+		if n < 3 {
+			keep(finding("billing/x", n))
+		}
+		if n > 1 {
+			_, err := g.conn.PutFinding(t.Context(), finding("billing/x", n))
+			g.check(err)
+		}
+	}
+	keep(finding("ops/y", 9))
+	f := func(by *browser, query string, hours ...int) {
+		t.Helper()
+		got := []int{}
+		for cursor := ""; ; {
+			page, _ := want[DiscrepancyPage](g.world, http.StatusOK, "GET", "/api/v1/ledger/discrepancies?"+query+cursor, nil, by.headers()...)
+			for i := range page.Items {
+				got = append(got, int(page.Items[i].FireTime.Sub(noon).Hours()))
+			}
+			if page.Next == "" {
+				break
+			}
+			cursor = "&cursor=" + page.Next
+		}
+		if diff := cmp.Diff(append([]int{}, hours...), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	f(ann, "limit=1", 9, 3, 2, 1, 0)
+	f(ann, "limit=3", 9, 3, 2, 1, 0)
+	f(ann, "group=billing", 3, 2, 1, 0)
+	f(ann, "job=ops/y", 9)
+	f(ann, "from="+noon.Add(time.Hour).Format(time.RFC3339)+"&to="+noon.Add(3*time.Hour).Format(time.RFC3339), 2, 1)
+	f(bob, "limit=1", 9)
+}
