@@ -28,9 +28,17 @@ export default function Help({ onClose }: { onClose(): void }) {
         ["j k", s.move],
         ["Enter", s.open],
         ["x", s.select],
-        ["r", s.run],
+        ["r", s.runNow],
         ["p", s.pause],
         ["e", s.edit],
+        ["d", s.remove],
+      ],
+    ],
+    [
+      s.run,
+      [
+        ["r", s.again],
+        ["[ ]", s.neighbours],
       ],
     ],
     [
@@ -40,6 +48,22 @@ export default function Help({ onClose }: { onClose(): void }) {
         [`${modifier}F`, s.find],
         ["n N", s.findNext],
         ["g g · G", s.ends],
+        ["m", s.times],
+      ],
+    ],
+    [
+      s.timeline,
+      [
+        ["← →", s.pan],
+        ["+ −", s.zoom],
+        ["0", s.now],
+      ],
+    ],
+    [
+      s.editor,
+      [
+        [`${modifier}S`, s.save],
+        [`${modifier}Enter`, s.trial],
       ],
     ],
   ];

@@ -19,9 +19,39 @@ function nameOf(e: KeyboardEvent): string {
   return e.altKey ? `alt+${key}` : key;
 }
 
+/** Who binds keys now. The last is asked first: what a page does comes before what the shell does. */
+const layers: { current: Record<string, Handler> }[] = [];
+let first = "";
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function onKey(e: KeyboardEvent): void {
+  if (e.isComposing || e.defaultPrevented) return;
+  const name = nameOf(e);
+  const single = !name.startsWith("mod+");
+  if (
+    single &&
+    (isField(e.target) || !getPrefs().letters || document.querySelector("[role=dialog],[role=menu]"))
+  )
+    return;
+  const wanted = first ? `${first} ${name}` : name;
+  const handler = layers.map((l) => l.current[wanted]).findLast((found) => found !== undefined);
+  clearTimeout(timer);
+  first = "";
+  if (handler) {
+    e.preventDefault();
+    handler(e);
+  } else if (layers.some((l) => Object.keys(l.current).some((k) => k.startsWith(`${name} `)))) {
+    first = name;
+    timer = setTimeout(() => {
+      first = "";
+    }, 1200);
+  }
+}
+
 /**
- * Binds keys while the component is there. Single letters do nothing in fields, in
- * dialogs, while an input method composes, or when they are switched off; "mod+" keys always work.
+ * Binds keys while the component is there. Of two that bind the same key, that which came
+ * later has it. Single letters do nothing in fields, in dialogs, while an input method
+ * composes, or when they are switched off; "mod+" keys always work.
  */
 export function useKeys(bindings: Record<string, Handler>): void {
   const latest = useRef(bindings);
@@ -29,35 +59,11 @@ export function useKeys(bindings: Record<string, Handler>): void {
     latest.current = bindings;
   });
   useEffect(() => {
-    let first = "";
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const onKey = (e: KeyboardEvent) => {
-      if (e.isComposing || e.defaultPrevented) return;
-      const name = nameOf(e);
-      const single = !name.startsWith("mod+");
-      if (
-        single &&
-        (isField(e.target) || !getPrefs().letters || document.querySelector("[role=dialog],[role=menu]"))
-      )
-        return;
-      const handler =
-        latest.current[first ? `${first} ${name}` : name] ?? (first ? undefined : latest.current[name]);
-      clearTimeout(timer);
-      first = "";
-      if (handler) {
-        e.preventDefault();
-        handler(e);
-      } else if (Object.keys(latest.current).some((k) => k.startsWith(`${name} `))) {
-        first = name;
-        timer = setTimeout(() => {
-          first = "";
-        }, 1200);
-      }
-    };
-    window.addEventListener("keydown", onKey);
+    if (layers.length === 0) window.addEventListener("keydown", onKey);
+    layers.push(latest);
     return () => {
-      window.removeEventListener("keydown", onKey);
-      clearTimeout(timer);
+      layers.splice(layers.indexOf(latest), 1);
+      if (layers.length === 0) window.removeEventListener("keydown", onKey);
     };
   }, []);
 }

@@ -29,6 +29,8 @@ export const alerts = {
   noChannels: "No channels yet",
   noChannelsHint: "A channel is a way to people: a chat, e-mail, a pager, or a webhook.",
   noSilences: "Nothing is silenced",
+  noSilencesHint:
+    "An open alert is silenced for a while from its details, and is listed here until that is over.",
   acknowledged: (who: string) => `Looked after by ${who}`,
   open: "Open",
   resolved: "Resolved",

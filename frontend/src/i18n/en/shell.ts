@@ -49,6 +49,11 @@ export const top = {
 
 export const banner = {
   unreachable: "The server does not answer. What you see is as of",
+  away: {
+    bus: "NATS does not answer: until it does, nothing can be changed, and nothing is run. What you see is as it was before.",
+    log_store:
+      "The log store does not answer: jobs go on running, and their history and logs are shown once it is back.",
+  } as Record<string, string>,
   held: "Everything is paused: fires are recorded as skipped.",
   heldBy: (who: string) => `By ${who}.`,
   skew: (by: string) =>
@@ -157,13 +162,25 @@ export const shortcuts = {
   move: "Next or previous row",
   open: "Open",
   select: "Select",
-  run: "Run now",
+  runNow: "Run now",
   pause: "Pause or resume",
   edit: "Edit",
   follow: "Follow the end",
   find: "Find",
   findNext: "Next or previous match",
   ends: "Beginning or end",
+  times: "Clock, time since the start, or neither",
+  remove: "Delete",
+  run: "On a run",
+  again: "Run again",
+  neighbours: "Previous or next run of the job",
+  timeline: "On the timeline",
+  pan: "Earlier or later",
+  zoom: "Nearer or farther",
+  now: "Back to now",
+  editor: "In the job editor",
+  save: "Review and save",
+  trial: "Test run",
   letters: "Single-letter shortcuts",
 };
 

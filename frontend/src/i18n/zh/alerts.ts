@@ -27,6 +27,7 @@ export const alerts: typeof english = {
   noChannels: "还没有渠道",
   noChannelsHint: "渠道是通知人的方式:聊天、邮件、寻呼或 webhook。",
   noSilences: "没有静默",
+  noSilencesHint: "可在未恢复告警的详情中静默一段时间，期间会列在这里。",
   acknowledged: (who) => `${who} 处理中`,
   open: "未解决",
   resolved: "已解决",

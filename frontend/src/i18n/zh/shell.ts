@@ -50,6 +50,10 @@ export const top: Messages["top"] = {
 
 export const banner: Messages["banner"] = {
   unreachable: "服务器没有响应。当前显示的内容截至",
+  away: {
+    bus: "NATS 没有响应：恢复之前无法修改任何内容，也不会执行任何任务。当前显示的是此前的内容。",
+    log_store: "日志存储没有响应：任务会继续执行，恢复后会显示其历史和日志。",
+  },
   held: "全部任务已暂停：触发会被记录为已跳过。",
   heldBy: (who) => `操作人：${who}。`,
   skew: (by) => `本机时钟与服务器相差 ${by}，页面按服务器时间显示。`,
@@ -157,13 +161,25 @@ export const shortcuts: Messages["shortcuts"] = {
   move: "下一行或上一行",
   open: "打开",
   select: "选择",
-  run: "立即执行",
+  runNow: "立即执行",
   pause: "暂停或恢复",
   edit: "编辑",
   follow: "跟随末尾",
   find: "查找",
   findNext: "下一个或上一个匹配",
   ends: "开头或末尾",
+  times: "切换时钟、相对时间或不显示",
+  remove: "删除",
+  run: "运行页面",
+  again: "再次执行",
+  neighbours: "该任务的上一次或下一次运行",
+  timeline: "时间轴",
+  pan: "向前或向后移动",
+  zoom: "放大或缩小",
+  now: "回到现在",
+  editor: "任务编辑器",
+  save: "检查并保存",
+  trial: "试运行",
   letters: "单字母快捷键",
 };
 
