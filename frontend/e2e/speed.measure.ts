@@ -216,8 +216,8 @@ it("a timeline that is dragged", async () => {
   if (!box) throw new Error("there is no timeline");
   await page.mouse.move(box.x + box.width / 2, box.y + 200);
   await page.mouse.down();
-  const measuring = frames(page, 4000);
-  for (let i = 0; i < 120; i++) {
+  const measuring = frames(page, 5000);
+  for (let i = 0; i < 200; i++) {
     await page.mouse.move(box.x + box.width / 2 + 200 * Math.sin(i / 10), box.y + 200);
     await page.waitForTimeout(20);
   }

@@ -28,7 +28,7 @@ export interface JobFilter {
 
 export const jobsKey = ["jobs"] as const;
 
-/** The jobs that match, a hundred at a time, each with a strip of runs. */
+/** The jobs that match, fifty at a time, each with a strip of runs. */
 export function jobList(filter: JobFilter) {
   return infiniteQueryOptions({
     queryKey: [...jobsKey, "list", filter],
@@ -36,7 +36,7 @@ export function jobList(filter: JobFilter) {
       dataOf(
         api.GET("/api/v1/jobs", {
           signal,
-          params: { query: { ...filter, fires: 1, runs: 30, limit: 100, cursor: pageParam } },
+          params: { query: { ...filter, fires: 1, runs: 30, limit: 50, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,

@@ -28,7 +28,7 @@ export function FilterField({ value, placeholder, onChange }: FilterFieldProps) 
   const change = (next: string) => {
     setText(next);
     clearTimeout(timer.current);
-    if (!composing.current) timer.current = setTimeout(() => send(next), 200);
+    if (!composing.current) timer.current = setTimeout(() => send(next), 120);
   };
   return (
     <div className="inp">

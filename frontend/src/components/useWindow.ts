@@ -1,7 +1,10 @@
 import { type RefObject, useEffect, useState } from "react";
 import { visibleRows } from "@/lib/logbuffer";
 
-/** The rows of a long table that are worth drawing, and the space that the others take. Short tables are drawn whole. */
+/** Tables up to this long are drawn whole: a row of a table of jobs takes three milliseconds. */
+const short = 40;
+
+/** The rows of a long table that are worth drawing, and the space that the others take. */
 export function useWindow(scroller: RefObject<HTMLElement | null>, rows: number, height: number) {
   const [view, setView] = useState({ top: 0, height: 900 });
   useEffect(() => {
@@ -17,7 +20,7 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, rows: number,
       observer.disconnect();
     };
   }, [scroller]);
-  if (rows <= 200) return { from: 0, to: rows, before: 0, after: 0, atEnd: view.top };
+  if (rows <= short) return { from: 0, to: rows, before: 0, after: 0, atEnd: view.top };
   const [from, to] = visibleRows(view.top, view.height, height, rows);
   return { from, to, before: from * height, after: (rows - to) * height, atEnd: view.top };
 }

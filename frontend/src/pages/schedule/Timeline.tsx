@@ -36,13 +36,17 @@ const bar = 16;
 type Row = { kind: "group"; group: string; n: number } | { kind: "lane"; lane: Lane };
 
 /** Lanes of bars over time: solid up to now, dashed beyond. */
-export function Timeline({ lanes, from, to, now, onPan }: TimelineProps) {
+export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineProps) {
   const { f } = useWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<{ lane: Lane; bar: LaneBar; y: number }>();
   const drag = useRef<{ x: number; moved: boolean }>(undefined);
   const plot = Math.max(0, width - names - 16);
+  // By how many pixels it is being dragged; the page is told once it is let go.
+  const [shift, setShift] = useState(0);
+  const dragged = plot > 0 ? (shift / plot) * (ends - began) : 0;
+  const [from, to] = [began - dragged, ends - dragged];
   const x = (at: number) => ((at - from) / (to - from)) * plot;
   const rows = rowsOf(lanes);
   const view = useWindow(scroller, rows.length, row);
@@ -77,12 +81,23 @@ export function Timeline({ lanes, from, to, now, onPan }: TimelineProps) {
             drag.current = { x: e.clientX, moved: false };
         }}
         onPointerMove={(e) => {
-          if (drag.current && Math.abs(e.clientX - drag.current.x) > 4) drag.current.moved = true;
+          const was = drag.current;
+          if (!was) return;
+          if (!was.moved && Math.abs(e.clientX - was.x) > 4) {
+            was.moved = true;
+            e.currentTarget.setPointerCapture(e.pointerId);
+          }
+          if (was.moved) setShift(e.clientX - was.x);
         }}
         onPointerUp={(e) => {
           const was = drag.current;
           drag.current = undefined;
-          if (was?.moved && plot > 0) onPan(((was.x - e.clientX) / plot) * (to - from));
+          setShift(0);
+          if (was?.moved && plot > 0) onPan(((was.x - e.clientX) / plot) * (ends - began));
+        }}
+        onPointerCancel={() => {
+          drag.current = undefined;
+          setShift(0);
         }}
       >
         <div style={{ height: rows.length * row }} className="trows">
@@ -116,7 +131,7 @@ export function Timeline({ lanes, from, to, now, onPan }: TimelineProps) {
                 onOver={(b) =>
                   setOver(b && { lane: r.lane, bar: b, y: top - (scroller.current?.scrollTop ?? 0) })
                 }
-                dragged={() => drag.current?.moved ?? false}
+                moved={() => drag.current?.moved ?? false}
               />
             );
           })}
@@ -152,10 +167,11 @@ interface LaneRowProps {
   now: number;
   x(at: number): number;
   onOver(bar: LaneBar | undefined): void;
-  dragged(): boolean;
+  /** It is being dragged, so that a click is none. */
+  moved(): boolean;
 }
 
-function LaneRow({ lane, top, plot, now, x, onOver, dragged }: LaneRowProps) {
+function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
   const usual = healthOf(lane.runs).p50 ?? 0;
@@ -192,7 +208,7 @@ function LaneRow({ lane, top, plot, now, x, onOver, dragged }: LaneRowProps) {
               onPointerEnter={() => onOver(b)}
               onPointerLeave={() => onOver(undefined)}
               onClick={() =>
-                b.run && !dragged() && void navigate({ to: "/runs/$runId", params: { runId: b.run.run_id } })
+                b.run && !moved() && void navigate({ to: "/runs/$runId", params: { runId: b.run.run_id } })
               }
             />
           );
