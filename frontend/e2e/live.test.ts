@@ -46,3 +46,27 @@ it("a tab that is frozen gives its stream back, and catches up when it goes on",
   await page.locator("table.jobs").getByText("third").waitFor({ timeout: 4000 });
   await close();
 });
+
+it("a hidden tab closes its stream, and catches up when it is seen again", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  await page.locator("table.jobs").getByText("first").waitFor();
+  await page.locator(".tools").getByText("Live").waitFor();
+  const events = (r: { url(): string }) => new URL(r.url()).pathname === "/api/v1/events";
+  const hide = (hidden: boolean) =>
+    page.evaluate((is) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => is });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  const closed = page.waitForEvent("requestfailed", { predicate: events });
+  await hide(true);
+  await closed;
+  await program.job("default/meanwhile", "echo hello");
+  await page.waitForTimeout(2500);
+  expect(await page.locator("table.jobs").getByText("meanwhile").count()).toBe(0);
+  const opened = page.waitForRequest(events);
+  await hide(false);
+  await opened;
+  await page.locator("table.jobs").getByText("meanwhile").waitFor({ timeout: 6000 });
+  expect(faults).toEqual([]);
+  await close();
+});

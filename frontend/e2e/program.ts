@@ -9,11 +9,13 @@ export class Program {
   private nats = "127.0.0.1:0";
   private http = "127.0.0.1:0";
   private child: ChildProcess | undefined;
+  private readonly more: string[];
   readonly data: string;
   private readonly lasting: boolean;
 
-  /** The folder is one that stays, or else a new one. */
-  constructor(folder?: string) {
+  /** The folder is one that stays, or else a new one; more are further flags. */
+  constructor(folder?: string, ...more: string[]) {
+    this.more = more;
     this.lasting = folder !== undefined;
     this.data = folder ?? mkdtempSync(join(tmpdir(), "carillon-data-"));
     mkdirSync(this.data, { recursive: true });
@@ -34,6 +36,7 @@ export class Program {
       "--nats",
       this.nats,
       "--no-samples",
+      ...this.more,
     ]);
     this.child = child;
     let said = "";
@@ -52,6 +55,11 @@ export class Program {
       child.stderr?.on("data", hear);
       child.on("exit", (code) => reject(new Error(`carillon dev ended with ${code}: ${said}`)));
     });
+  }
+
+  /** Where its NATS is, for others to connect to. */
+  get natsURL(): string {
+    return `nats://${this.nats}`;
   }
 
   /** Ends the program as Ctrl-C does. */

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { always, every } from "@/lib/every";
 import { isLiving } from "@/lib/status";
 import { api, base, dataOf } from "./client";
-import { ProblemError, unreachable } from "./problem";
+import { ProblemError, problemOf, unreachable } from "./problem";
 import type { Cause, LogPage, MarkRequest, RetryRequest, RunDetail, Status } from "./schema.gen";
 
 export interface RunFilter {
@@ -58,7 +58,7 @@ export function runQuery(runId: string) {
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/runs/{run_id}", { signal, params: { path: { run_id: runId } } })),
     // A new run reaches the history within a second or so: until then it is asked for again.
-    retry: (failures, error) => failures < 10 && "problem" in error,
+    retry: (failures, error) => failures < (problemOf(error).code === "not_found" ? 10 : 2),
     retryDelay: 700,
     refetchInterval: (query) => {
       const run = query.state.data;

@@ -64,7 +64,8 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
         <CircleAlert size={20} aria-hidden />
       </span>
       <p className="title">{t.error.title}</p>
-      <p className="sec">{problem.detail ?? t.error.codes[problem.code] ?? problem.title}</p>
+      <p className="sec">{t.error.codes[problem.code] ?? problem.title}</p>
+      {problem.detail && <p className="mut">{problem.detail}</p>}
       {problem.request_id && <p className="mut mono">{t.error.requestId(problem.request_id)}</p>}
       <div className="row g2 wrap center">
         {onRetry && (

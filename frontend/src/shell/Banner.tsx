@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { CirclePause, Clock, CloudOff, RefreshCw } from "lucide-react";
+import { CirclePause, Clock, CloudOff, RefreshCw, Unplug } from "lucide-react";
 import { useRef } from "react";
-import { holdQuery, setHold, versionQuery } from "@/api/cluster";
+import { healthQuery, holdQuery, setHold, versionQuery } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
 import { clockSkew } from "@/lib/clock";
@@ -16,6 +16,11 @@ export function Banner() {
   const client = useQueryClient();
   const connection = useConnection();
   const hold = useQuery(holdQuery).data;
+  const health = useQuery(healthQuery).data;
+  const away = health?.checks
+    .filter((c) => !c.ok)
+    .map((c) => t.banner.away[c.name])
+    .find((text) => text !== undefined);
   const version = useQuery(versionQuery).data?.version;
   const loaded = useRef(version);
   loaded.current ??= version;
@@ -28,6 +33,14 @@ export function Banner() {
       <div className="banner bad" role="status">
         <CloudOff size={15} aria-hidden />
         {t.banner.unreachable} {connection.lastAnswer ? f.time(connection.lastAnswer) : t.state.none}
+      </div>
+    );
+  }
+  if (away) {
+    return (
+      <div className="banner bad" role="status">
+        <Unplug size={15} aria-hidden />
+        {away}
       </div>
     );
   }

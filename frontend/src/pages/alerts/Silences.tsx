@@ -23,7 +23,8 @@ export default function Silences() {
   });
   if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.data) return <Skeleton />;
-  if (list.data.items.length === 0) return <Empty icon={BellOff} title={t.alerts.noSilences} />;
+  if (list.data.items.length === 0)
+    return <Empty icon={BellOff} title={t.alerts.noSilences} hint={t.alerts.noSilencesHint} />;
   return (
     <div className="sideways">
       <table className="tbl">

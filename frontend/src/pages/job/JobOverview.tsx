@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CirclePause, TriangleAlert } from "lucide-react";
+import { CirclePause, CloudOff, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
@@ -51,7 +51,9 @@ export function JobOverview({ item }: { item: JobItem }) {
           </div>
         )}
         <Card title={t.job.chart} aside={<Legend />}>
-          {runs.length === 0 ? (
+          {item.last_runs === null ? (
+            <Empty icon={CloudOff} title={t.jobs.historyAway} />
+          ) : runs.length === 0 ? (
             <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))} />
           ) : (
             <HistoryChart

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleCheck, ServerOff, Split, TriangleAlert } from "lucide-react";
+import { CircleCheck, CloudOff, ServerOff, Split, TriangleAlert } from "lucide-react";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
 import { jobCount, jobList, refOf } from "@/api/jobs";
-import { Card, Empty } from "@/components/Panel";
+import { Card, Empty, Skeleton } from "@/components/Panel";
 import { resultOf } from "@/components/RunTable";
 import { statusIcons } from "@/components/Status";
 import { Age } from "@/components/Time";
@@ -17,7 +17,8 @@ const strip = 30;
 /** What needs somebody: shards without an owner, groups without an executor, jobs that fail. The gravest comes first. */
 export function Attention() {
   const t = useT();
-  const failing = useInfiniteQuery(jobList({ last: failures })).data?.pages[0]?.items ?? [];
+  const list = useInfiniteQuery(jobList({ last: failures }));
+  const failing = list.data?.pages[0]?.items ?? [];
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const unowned = useQuery(nodesQuery).data?.unowned.length ?? 0;
   const total = useQuery(jobCount({ last: failures })).data ?? 0;
@@ -39,7 +40,10 @@ export function Attention() {
         )
       }
     >
-      {count === 0 ? (
+      {list.isError && !list.data && <Empty icon={CloudOff} title={t.jobs.historyAway} />}
+      {count === 0 && list.isPending ? (
+        <Skeleton rows={4} />
+      ) : count === 0 && list.data ? (
         <Empty icon={CircleCheck} title={t.overview.calm} hint={t.overview.calmHint} />
       ) : (
         <div className="list">

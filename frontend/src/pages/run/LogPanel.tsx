@@ -326,7 +326,9 @@ export function LogPanel({ run }: LogPanelProps) {
       </div>
       {whole && (
         <Dialog title={`${t.run.wholeLine} ${whole.seq}`} open wide onClose={() => setWhole(undefined)}>
-          <pre className="whole-line">{plainText(whole.text)}</pre>
+          <pre className="whole-line" tabIndex={0}>
+            {plainText(whole.text)}
+          </pre>
         </Dialog>
       )}
     </section>

@@ -1,0 +1,208 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+import { Server } from "./server.ts";
+
+const program = new Program();
+let browser: Browser;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+  await program.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
+  await program.run("default/report");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+const saveDialog = (page: Page) => page.getByRole("dialog").getByRole("button", { name: /Save as v/ });
+
+it("while the server restarts a form keeps what is in it, and is saved once it is back", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs/default/report/edit");
+  await page.getByLabel("Description").fill("written before the restart");
+  await program.stop();
+  await page.getByText("The server does not answer. What you see is as of").waitFor();
+  await page.keyboard.press("Control+s");
+  await page.getByRole("dialog").getByRole("alert").getByText("The server does not answer.").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await program.start();
+  await page
+    .getByText("The server does not answer. What you see is as of")
+    .waitFor({ state: "detached", timeout: 30_000 });
+  expect(await page.getByLabel("Description").inputValue()).toBe("written before the restart");
+  await page.keyboard.press("Control+s");
+  await saveDialog(page).click();
+  await page.getByRole("heading", { name: "report" }).waitFor();
+  await page.getByText("written before the restart").waitFor();
+  await close();
+}, 90_000);
+
+it("while NATS is away jobs are listed, the page says what is away, and nothing of an edit is lost", async () => {
+  await program.api("PUT", "/users/ops", { access: [{ role: "admin", group: "*" }] });
+  const { secret } = await program.api<{ secret: string }>("POST", "/tokens", {
+    name: "console",
+    user: "ops",
+  });
+  const server = new Server();
+  await server.start(program.natsURL);
+  const signedIn = { extraHTTPHeaders: { Authorization: `Bearer ${secret}` } };
+  const { page, close } = await open(browser, server.url, "/jobs/default/report/edit", signedIn);
+  const { page: list, close: closeList } = await open(browser, server.url, "/jobs", signedIn);
+  await list.locator("table.jobs").getByText("report").waitFor();
+  await page.getByLabel("Description").fill("half a thought");
+
+  await program.stop();
+  await list.getByText("NATS does not answer").waitFor({ timeout: 30_000 });
+  await list.locator(".health").getByText("Bus").waitFor();
+  expect(await list.locator("table.jobs").getByText("report").count()).toBe(1);
+  expect(await axe(list)).toEqual([]);
+  await list.reload();
+  await list.locator("table.jobs").getByText("report").waitFor();
+  await page.keyboard.press("Control+s");
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  expect(await page.getByLabel("Description").inputValue()).toBe("half a thought");
+
+  await program.start();
+  await list.getByText("NATS does not answer").waitFor({ state: "detached", timeout: 30_000 });
+  await page.keyboard.press("Control+s");
+  await saveDialog(page).click({ timeout: 30_000 });
+  await page.getByRole("heading", { name: "report" }).waitFor();
+  await close();
+  await closeList();
+  await server.remove();
+}, 150_000);
+
+it("while the log store is away jobs can be seen and run, and each part says what it misses", async () => {
+  const nobody = new Program(undefined, "--store", "clickhouse://carillon@127.0.0.1:9/carillon");
+  await nobody.start();
+  await nobody.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
+  const { page, faults, close } = await open(browser, nobody.url, "/jobs");
+  await page.getByText("The log store does not answer").waitFor();
+  const row = page.locator("tr", { hasText: "report" });
+  await row.getByText("History does not answer").waitFor({ timeout: 30_000 });
+  expect(await axe(page)).toEqual([]);
+  await row.getByRole("button", { name: "Run now" }).click();
+  await page.locator(".toast").getByRole("button", { name: "Open run" }).click();
+  await page.locator("main").getByRole("alert").getByRole("button", { name: "Retry" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  for (const path of ["/", "/runs", "/ledger", "/logs?q=done", "/jobs/default/report/runs"]) {
+    await page.goto(nobody.url + path);
+    await page.locator("main").getByRole("alert").first().waitFor({ timeout: 30_000 });
+    expect(await axe(page), path).toEqual([]);
+  }
+  // What is not known is not said to be nothing.
+  for (const path of ["/", "/jobs/default/report"]) {
+    await page.goto(nobody.url + path);
+    await page.locator("main .card").getByText("History does not answer").waitFor({ timeout: 30_000 });
+    expect(await axe(page), path).toEqual([]);
+  }
+  expect(faults).toEqual([]);
+  await close();
+  await nobody.remove();
+}, 150_000);
+
+it("a line of a megabyte and bytes that are no text are shown as what they are", async () => {
+  await program.job(
+    "default/odd",
+    String.raw`printf 'a\001b\377c\n'; printf '<script>document.title="owned"</script>\n'; head -c 1000000 /dev/zero | tr '\0' x; echo; head -c 3000 /dev/urandom; echo`,
+  );
+  const run = await program.run("default/odd");
+  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  await page.getByText('<script>document.title="owned"</script>').waitFor();
+  await page.getByText(/^a.?b\ufffdc$/).waitFor();
+  const more = page.getByRole("button", { name: /^\+[\d,]+ more$/ }).first();
+  await more.click();
+  const whole = await page.getByRole("dialog").locator("pre").textContent();
+  expect(whole?.length).toBeGreaterThan(10_000);
+  expect(whole).toMatch(/^…?x+…$/);
+  expect(await axe(page)).toEqual([]);
+  expect(await page.title()).not.toBe("owned");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a browser whose clock is an hour off shows the server's times", async () => {
+  const { page, close } = await open(browser, program.url, "/settings/about");
+  await page.addInitScript(() => {
+    const real = Date;
+    const off = 3_600_000;
+    globalThis.Date = class extends real {
+      constructor(...args: []) {
+        if (args.length === 0) super(real.now() + off);
+        else super(...args);
+      }
+      static override now() {
+        return real.now() + off;
+      }
+    } as DateConstructor;
+  });
+  await program.job("default/soon", "echo done", { schedule: { fixed_rate: "30m" } });
+  await program.run("default/soon");
+  await page.goto(`${program.url}/jobs`);
+  await page.getByText("This machine's clock differs from the server's by").waitFor();
+  const row = page.locator("tr", { hasText: "soon" });
+  await row
+    .getByText(/^(now|just now|\d+ s ago|1 min ago)$/)
+    .first()
+    .waitFor();
+  await row
+    .getByText(/^in (\d+|a few) (s|min)/)
+    .first()
+    .waitFor();
+  expect(await axe(page)).toEqual([]);
+  await close();
+});
+
+it("a slow network keeps what was there, says that it waits, and does nothing twice", async () => {
+  const { page, close } = await open(browser, program.url, "/jobs");
+  await page.locator("table.jobs").getByText("report").waitFor();
+  await page.route("**/api/v1/**", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await route.continue().catch(() => {}); // the page may have gone on
+  });
+  await page.keyboard.press("/");
+  await page.keyboard.type("odd");
+  await page.locator(".scroller.stale").waitFor();
+  expect(await page.locator("table.jobs").getByText("report").count()).toBe(1);
+  await page.getByText("1 job", { exact: true }).waitFor();
+  await page.goto(`${program.url}/jobs/default/odd`);
+  await page.locator("[aria-busy]").first().waitFor();
+
+  const { items: before } = await program.api<{ items: unknown[] }>("GET", "/runs?job=default/odd");
+  const button = page.getByRole("button", { name: "Run now" });
+  await button.click();
+  expect(await button.isDisabled()).toBe(true);
+  await button.click({ force: true, timeout: 1000 }).catch(() => {});
+  await page.getByRole("button", { name: "Open run" }).waitFor();
+  await expect
+    .poll(async () => (await program.api<{ items: unknown[] }>("GET", "/runs?job=default/odd")).items.length)
+    .toBe(before.length + 1);
+  await close();
+});
+
+it("a log that loses its connection goes on without a line lost or doubled", async () => {
+  await program.job("default/steady", 'for n in $(seq 1 120); do echo "line $n"; sleep 0.1; done');
+  const { run_id } = await program.api<{ run_id: string }>("POST", "/jobs/default/steady/run", {});
+  const { page, close } = await open(browser, program.url, `/runs/${run_id}`);
+  await page.locator(".ll").getByText("line 10", { exact: true }).waitFor();
+  await page.context().setOffline(true);
+  await page.waitForTimeout(2500);
+  await page.context().setOffline(false);
+  await page.locator(".runhead").getByText("Succeeded").waitFor({ timeout: 30_000 });
+  await page.locator(".ll").getByText("line 120", { exact: true }).waitFor({ timeout: 30_000 });
+  await page.locator(".logfoot").getByText("120 lines").waitFor();
+  const seen = new Set<string>();
+  const log = page.locator(".log");
+  for (let top = 0; top < 120 * 20; top += 300) {
+    await log.evaluate((el, at) => el.scrollTo(0, at), top);
+    await page.waitForTimeout(60);
+    for (const text of await page.locator(".ll .m").allTextContents()) seen.add(text);
+  }
+  expect([...seen].sort()).toEqual(Array.from({ length: 120 }, (_, i) => `line ${i + 1}`).sort());
+  await close();
+}, 90_000);

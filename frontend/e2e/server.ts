@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * A server on the NATS of another program, which may go away without it. It fires for no
+ * jobs: that program does. Whoever asks it has to sign in.
+ */
+export class Server {
+  url = "";
+  private child: ChildProcess | undefined;
+  private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
+
+  async start(nats: string): Promise<void> {
+    const flags = { nats, data: this.data, http: "127.0.0.1:0", node: "second", roles: "store,api" };
+    const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+    const child = spawn(process.env.CARILLON_BIN ?? "carillon", ["server", ...args]);
+    this.child = child;
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      child.stderr?.on("data", (chunk: Buffer) => {
+        said += chunk.toString();
+        const address = /api listens" address=(\S+)/.exec(said)?.[1];
+        if (!address) return;
+        this.url = `http://${address}`;
+        resolve();
+      });
+      child.on("exit", (code) => reject(new Error(`carillon server ended with ${code}: ${said}`)));
+    });
+  }
+
+  async remove(): Promise<void> {
+    const child = this.child;
+    if (child && child.exitCode === null) {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL"); // an orderly end would wait for NATS
+      await ended;
+    }
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
