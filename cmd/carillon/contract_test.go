@@ -38,6 +38,7 @@ var commandOf = map[string]string{
 	"uncordonInstance": "uncordon",
 
 	"beginProviderSignIn":  "- sends a browser to the provider",
+	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
 	"finishProviderSignIn": "- where the provider sends the browser back to",
 	"getSignIn":            "- what a sign-in page offers",
 	"readInvitation":       "- what a sign-in page says of a link",
