@@ -176,7 +176,7 @@ it("a slow network keeps what was there, says that it waits, and does nothing tw
   const { items: before } = await program.api<{ items: unknown[] }>("GET", "/runs?job=default/odd");
   const button = page.getByRole("button", { name: "Run now" });
   await button.click();
-  expect(await button.isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Run now", disabled: true }).waitFor();
   await button.click({ force: true, timeout: 1000 }).catch(() => {});
   await page.getByRole("button", { name: "Open run" }).waitFor();
   await expect
