@@ -87,7 +87,9 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 	wanted := map[string][]string{
 		"carillon whoami":       {"ann", "admin", "https://localhost:"},
 		"carillon user create":  {"bob chooses a password", "#invitation="},
-		"carillon get groups":   {"default", "online", "2 created", "succeeded", "hello from"},
+		"carillon get groups":   {"default", "online"},
+		"-f jobs.yaml":          {"2 created"},
+		"default/hello --wait":  {"succeeded", "hello from"},
 		"carillon alert test":   {"took the message", "exit code 10", "default/broken failed"},
 		"carillon changes\n":    {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
 		"carillon_shards_owned": {"carillon_shards_owned", "carillon_executor_runs_total", `"status":"ok"`},
