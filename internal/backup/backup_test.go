@@ -51,11 +51,13 @@ func used(t *testing.T) (*bus.Conn, []byte) {
 		time.Sleep(time.Second)
 	}
 	check(t, conn.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
+	_, err := conn.PutRetention(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, bus.Edit{At: time.Now(), Author: "ann"})
+	check(t, err)
 	d := auth.NewDirectory(conn, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
-	_, _, err := d.PutUser(t.Context(), "ann", auth.UserEdit{Access: auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere}}})
+	_, _, err = d.PutUser(t.Context(), "ann", auth.UserEdit{Access: auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere}}})
 	check(t, err)
 	_, _, err = d.CreateToken(t.Context(), "ann", "ci", nil, time.Hour)
 	check(t, err)
@@ -68,8 +70,8 @@ func used(t *testing.T) (*bus.Conn, []byte) {
 	var file bytes.Buffer
 	n, err := backup.Take(t.Context(), conn, &file, "1.2.3")
 	check(t, err)
-	if n != 9 {
-		t.Errorf("%d entries; want two versions, two scripts, group, secret, user, token and credential, and no invitation", n)
+	if n != 10 {
+		t.Errorf("%d entries; want two versions, two scripts, group, secret, retention, user, token and credential, and no invitation", n)
 	}
 	return conn, file.Bytes()
 }
