@@ -75,6 +75,7 @@ type crowded struct {
 	fires  []int64       // when they are due
 	spread time.Duration // over which it could be spread; 0 is not at all
 	moved  []int64       // when they would be due then
+	crowd  int           // how many fires the fullest of its minutes has
 }
 
 // add looks at a job's fires. One that was valid where it was saved, and is not here,
@@ -141,21 +142,19 @@ func (c *crowding) suggest() (items []OffsetSuggestion, before, after int) {
 		}
 	}
 	minutes := max(1, (c.to-c.from)/time.Minute.Milliseconds())
-	crowd := func(j *crowded) (most int) {
-		for _, at := range j.fires {
-			most = max(most, load[minute(at)])
-		}
-		return most
-	}
 	// More than twice what there would be if all were spread evenly.
 	limit := 2*total/int(minutes) + 1
 	var movable []*crowded
 	for i := range c.jobs {
-		if j := &c.jobs[i]; j.spread > 0 && crowd(j) > limit {
+		j := &c.jobs[i]
+		for _, at := range j.fires {
+			j.crowd = max(j.crowd, load[minute(at)])
+		}
+		if j.spread > 0 && j.crowd > limit {
 			movable = append(movable, j)
 		}
 	}
-	slices.SortStableFunc(movable, func(a, b *crowded) int { return cmp.Compare(crowd(b), crowd(a)) })
+	slices.SortStableFunc(movable, func(a, b *crowded) int { return cmp.Compare(b.crowd, a.crowd) })
 	movable = movable[:min(len(movable), mostOffsets)]
 	for _, n := range load {
 		before = max(before, n)

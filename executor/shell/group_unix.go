@@ -4,6 +4,7 @@ package shell
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -37,4 +38,10 @@ func exitOf(state *os.ProcessState) (code int, signal string) {
 		return 128 + int(status.Signal()), status.Signal().String()
 	}
 	return state.ExitCode(), ""
+}
+
+// isOwn reports whether a file is this user's, and nobody else may write to it.
+func isOwn(stat fs.FileInfo) bool {
+	s, ok := stat.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid() && stat.Mode().Perm()&0o022 == 0
 }

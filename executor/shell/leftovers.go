@@ -67,11 +67,11 @@ func removeLeftover(dir string) (bool, error) {
 		return false, err
 	case !stat.IsDir() || time.Since(stat.ModTime()) < leftFor:
 		return false, nil
+	case !isOwn(stat): // in a folder for all, somebody else could have laid a link in it
+		return false, nil
 	}
 	lock := flock.New(filepath.Join(dir, lockFile))
 	switch free, err := lock.TryLock(); {
-	case errors.Is(err, fs.ErrPermission): // another user's
-		return false, nil
 	case err != nil:
 		return false, err
 	case !free:

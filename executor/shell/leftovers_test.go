@@ -1,3 +1,5 @@
+//go:build unix
+
 package shell_test
 
 import (
@@ -16,16 +18,20 @@ func TestOnlyWhatDeadExecutorsLeftLongAgoIsRemoved(t *testing.T) {
 	w := runnertest.New(t, executor.Config{}, func(e *executor.Executor) {
 		shell.Register(e, shell.Config{TempDir: temp})
 	})
-	w.Begin(sh(`dirname "$PWD"; sleep 600`))
+	w.Begin(sh(`dirname "$PWD"; while [ ! -e over ]; do sleep 0.02; done`))
 	inUse := w.Line().Text
 	old := time.Now().Add(-25 * time.Hour)
 	left, fresh, other := filepath.Join(temp, "carillon-run-1"), filepath.Join(temp, "carillon-run-2"), filepath.Join(temp, "else")
-	for _, dir := range []string{left, fresh, other} {
+	anybodys := filepath.Join(temp, "carillon-run-3")
+	for _, dir := range []string{left, fresh, other, anybodys} {
 		if err := os.MkdirAll(filepath.Join(dir, "work", "deep"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{left, other, inUse} {
+	if err := os.Chmod(anybodys, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{left, other, inUse, anybodys} {
 		if err := os.Chtimes(dir, old, old); err != nil {
 			t.Fatal(err)
 		}
@@ -36,9 +42,13 @@ func TestOnlyWhatDeadExecutorsLeftLongAgoIsRemoved(t *testing.T) {
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("what was left behind is still there: %v", err)
 	}
-	for _, dir := range []string{fresh, other, inUse} {
+	for _, dir := range []string{fresh, other, inUse, anybodys} {
 		if _, err := os.Stat(dir); err != nil {
 			t.Error(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(inUse, "work", "over"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.End()
 }
