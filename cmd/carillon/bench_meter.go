@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
-	"syscall"
 	"time"
 )
 
@@ -42,15 +41,6 @@ func (m *meter) stop() (elapsed, cpu time.Duration) {
 		m.profile = nil
 	}
 	return elapsed, cpu
-}
-
-// cpuTime returns what the process has used.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // each returns the microseconds of d that one of n things took.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+func newFatesCommand() *cobra.Command {
+	var f reportFlags
+	var parts int
+	cmd := newReport(&cobra.Command{
+		Use: "fates", Short: "How many fires had which fate, over time",
+		Long:    "How many fires had which fate over the last 24 hours, in equal parts. Fires without a run count as well as those with one.",
+		Example: "  carillon report fates --since 1h --parts 12\n  carillon report fates --job billing/report --since 7d --parts 7",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
+		from, to := past(p, time.Now())
+		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
+	}, drawFates)
+	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 120")
+	return cmd
+}
+
+// past returns the range that a filter asks for, by default the last day.
+func past(p client.ListRunsParams, now time.Time) (from, to time.Time) {
+	to = now.UTC().Truncate(time.Millisecond)
+	if p.To != nil {
+		to = *p.To
+	}
+	from = to.Add(-24 * time.Hour)
+	if p.From != nil {
+		from = *p.From
+	}
+	return from, to
+}
+
+func drawFates(t *table, counts client.RunCounts) {
+	var statuses []job.Status // that there are
+	for _, s := range job.Statuses {
+		for _, part := range counts.Items {
+			if part[s] > 0 {
+				statuses = append(statuses, s)
+				break
+			}
+		}
+	}
+	if len(statuses) == 0 {
+		t.line("no fires from " + instant(counts.From) + " to " + instant(counts.To))
+		return
+	}
+	t.row(append([]string{"FROM"}, upper(statuses)...)...)
+	step := counts.To.Sub(counts.From) / time.Duration(len(counts.Items))
+	for i, part := range counts.Items {
+		row := []string{instant(counts.From.Add(time.Duration(i) * step))}
+		for _, s := range statuses {
+			row = append(row, strconv.Itoa(part[s]))
+		}
+		t.row(row...)
+	}
+}
+
+func upper(statuses []job.Status) []string {
+	all := make([]string, len(statuses))
+	for i, s := range statuses {
+		all[i] = strings.ToUpper(string(s))
+	}
+	return all
+}
+
+// facetDimensions are what runs can be broken down by.
+var facetDimensions = []string{"status", "cause", "group", "job", "version", "instance"}
+
+func newBreakdownCommand() *cobra.Command {
+	var f reportFlags
+	var by []string
+	cmd := newReport(&cobra.Command{
+		Use: "breakdown", Short: "How many fires each status, cause, group, job, version and instance has",
+		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
+		if f.limit > 1000 {
+			return client.RunFacets{}, usage(errors.New("--limit must be at most 1000"))
+		}
+		from, to := past(p, time.Now())
+		return client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
+			By: client.OptionalList(words[logstore.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
+		}))
+	}, drawFacets)
+	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`, or these: "+strings.Join(facetDimensions, ", "))
+	complete(cmd, "by", facetDimensions...)
+	return cmd
+}
+
+func drawFacets(t *table, facets client.RunFacets) {
+	for _, d := range facetDimensions {
+		values := facets.Items[logstore.Dimension(d)]
+		if len(values) == 0 {
+			continue
+		}
+		t.row(strings.ToUpper(d), "FIRES")
+		for _, v := range values {
+			t.row(cell(v.Value, noteWidth), strconv.Itoa(v.Count))
+		}
+		t.line("")
+	}
+}
