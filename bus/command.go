@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -162,13 +163,36 @@ func Respond(m *nats.Msg, value any, err error) error {
 // package job's kinds: ErrUnavailable when nobody listens or no answer came in
 // time, in which case it is not known whether the request had its effect.
 func (c *Conn) Ask(ctx context.Context, subject string, request, value any, timeout time.Duration) error {
+	return c.ask(ctx, subject, nil, request, value, timeout)
+}
+
+// headerJobsSeq is, of a request to a shard's owner, the revision of JOBS of which that
+// must have heard before it answers.
+const headerJobsSeq = "Carillon-Jobs-Seq"
+
+// AskOwner is Ask of the owner of a job's shard, which first waits until it has heard of
+// a revision of the job: who has just saved a version must not be answered by the one
+// before it, or that there is no such job. Revision 0 waits for nothing.
+func (c *Conn) AskOwner(ctx context.Context, name job.Name, verb string, revision uint64, request, value any, timeout time.Duration) error {
+	var header nats.Header
+	if revision > 0 {
+		header = nats.Header{headerJobsSeq: {strconv.FormatUint(revision, 10)}}
+	}
+	return c.ask(ctx, SubjectCommand(name.Shard(c.cluster.Shards), verb), header, request, value, timeout)
+}
+
+// JobsSeq returns the revision of JOBS of which the owner of a shard must have heard
+// before it answers the request in m.
+func JobsSeq(m *nats.Msg) uint64 { return headerUint(m, headerJobsSeq) }
+
+func (c *Conn) ask(ctx context.Context, subject string, header nats.Header, request, value any, timeout time.Duration) error {
 	data, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("encode request on %s: %w", subject, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := c.NC.RequestWithContext(ctx, subject, data)
+	m, err := c.NC.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: data})
 	if errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: nobody answers on %s", job.ErrUnavailable, subject)
 	}

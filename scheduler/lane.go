@@ -193,6 +193,7 @@ func (o *ownership) tidy() {
 func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 	return l.call(ctx, func() {
 		l.s.terms.apply(o.machine)
+		o.tellHeard()
 		l.shards = append(l.shards, o)
 		o.ready.Store(true)
 		o.watchNeeds()

@@ -32,6 +32,8 @@ type ownership struct {
 
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // items to delete
+	heard      atomic.Uint64 // greatest revision of JOBS of which the machine in the lane has heard
+	news       chan struct{} // has something when heard has grown
 	errands    chan errands
 
 	// Of the goroutine that takes over, then of the lane's:
@@ -48,7 +50,7 @@ type ownership struct {
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), errands: make(chan errands, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), errands: make(chan errands, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
 		filling: map[shard.BackfillID]waiter{},
 	}
 }
@@ -164,6 +166,16 @@ func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) er
 func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
 	if p, ok := o.s.prepare(e); ok {
 		o.machine.Put(&p)
+	}
+	o.tellHeard()
+}
+
+// tellHeard has requests go on that waited for what the machine has heard by now.
+func (o *ownership) tellHeard() {
+	o.heard.Store(o.machine.Heard())
+	select {
+	case o.news <- struct{}{}:
+	default: // somebody is about to look
 	}
 }
 

@@ -40,21 +40,30 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	cancels.SetLimit(maxCancels)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	early := early{o: o}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+		case <-o.news:
 		case <-look.C:
 			o.look(ctx)
 		case m := <-requests:
-			if m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge) {
+			switch {
+			case m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge):
 				o.look(ctx)
-				continue
+			case !early.keep(m):
+				o.serveRequest(ctx, m, &cancels)
 			}
+		}
+		for _, m := range early.release(time.Now()) {
 			o.serveRequest(ctx, m, &cancels)
 		}
 	}
 	_ = sub.Unsubscribe()
 	_ = cancels.Wait()
+	for _, r := range early.waiting {
+		o.refuse(r.m, o.gone())
+	}
 	for { // what came meanwhile need not wait for an answer in vain
 		select {
 		case m := <-requests:

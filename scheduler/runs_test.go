@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -349,5 +351,40 @@ func TestCancellingARunningRunIsItsExecutorsBusiness(t *testing.T) {
 		if n := len(w.events()); n != 0 {
 			w.t.Errorf("%d events: it is its executor's to record the end", n)
 		}
+	})
+}
+
+func TestARequestWaitsForTheVersionThatItsAskerHasSaved(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		first := w.put("g/a", job.Schedule{})
+		synctest.Wait()
+		ask := func(revision uint64) <-chan string {
+			answer := make(chan string, 1)
+			go func() {
+				var reply bus.TriggerReply
+				err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision,
+					bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: "g/a", Cause: job.CauseManual}, &reply, 5*time.Second)
+				answer <- fmt.Sprint(reply.Version, errors.Is(err, job.ErrUnavailable))
+			}()
+			synctest.Wait()
+			return answer
+		}
+		want := func(answer <-chan string, want string) {
+			w.t.Helper()
+			if got := <-answer; got != want {
+				w.t.Errorf("answer %q, want %q", got, want)
+			}
+		}
+		want(ask(first), "1 false")
+		early := ask(first + 1)
+		select {
+		case got := <-early:
+			w.t.Fatalf("answered %q before the version was heard of", got)
+		default:
+		}
+		w.put("g/a", job.Schedule{FixedRate: job.Duration(time.Hour)})
+		want(early, "2 false")
+		want(ask(first+1000), "0 true") // never comes: says so before the asker gives up
 	})
 }

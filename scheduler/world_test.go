@@ -227,7 +227,7 @@ func (w *world) owned() map[string]int {
 }
 
 // put saves a job as of now.
-func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) {
+func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) (revision uint64) {
 	w.t.Helper()
 	j := job.Job{Job: name, Schedule: s, Task: job.Task{Handler: "h"}}
 	for _, c := range change {
@@ -237,9 +237,11 @@ func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) {
 	if err := j.Validate(); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, _, err := w.conn.PutJob(w.t.Context(), j, bus.Edit{At: time.Now()}); err != nil {
+	entry, _, err := w.conn.PutJob(w.t.Context(), j, bus.Edit{At: time.Now()})
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	return entry.Revision
 }
 
 func cron(text string) job.Schedule { return job.Schedule{Cron: text} }

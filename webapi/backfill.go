@@ -17,7 +17,8 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.conn.GetJob(ctx, name); err != nil {
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	b := r.Body
@@ -29,7 +30,7 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	if only == "" {
 		only = ledger.OnlyMissed
 	}
-	taken, err := h.fillsLeft(ctx, name)
+	taken, err := h.fillsLeft(ctx, name, entry.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 		return nil, err
 	}
 	var begun bus.Backfill
-	if err := h.ask(ctx, name, bus.VerbBackfill, request, &begun); err != nil {
+	if err := h.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
 		return nil, err
 	}
 	result.Backfill = &begun
@@ -60,9 +61,9 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 }
 
 // fillsLeft returns the fires that backfills of a job have yet to run.
-func (h *handlers) fillsLeft(ctx context.Context, name job.Name) (map[int64]bool, error) {
+func (h *handlers) fillsLeft(ctx context.Context, name job.Name, revision uint64) (map[int64]bool, error) {
 	var list bus.BackfillList
-	if err := h.ask(ctx, name, bus.VerbBackfills, bus.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
+	if err := h.ask(ctx, name, bus.VerbBackfills, revision, bus.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
 		return nil, err
 	}
 	left := map[int64]bool{}
@@ -82,11 +83,12 @@ func (h *handlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.conn.GetJob(ctx, name); err != nil {
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	var list bus.BackfillList
-	if err := h.ask(ctx, name, bus.VerbBackfills, bus.BackfillsRequest{Job: name}, &list); err != nil {
+	if err := h.ask(ctx, name, bus.VerbBackfills, entry.Revision, bus.BackfillsRequest{Job: name}, &list); err != nil {
 		return nil, err
 	}
 	return ListBackfills200JSONResponse{Items: append([]Backfill{}, list.Backfills...)}, nil
@@ -101,7 +103,8 @@ func (h *handlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestOb
 	if err := job.CheckSlug("backfill", r.Backfill); err != nil {
 		return nil, err
 	}
-	if _, err := h.conn.GetJob(ctx, name); err != nil {
+	entry, err := h.conn.GetJob(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	request := bus.BackfillCancel{ID: r.Backfill, Job: name, By: author(ctx)}
@@ -109,7 +112,7 @@ func (h *handlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestOb
 		request.Reason = r.Body.Note
 	}
 	var state bus.Backfill
-	if err := h.ask(ctx, name, bus.VerbCancelBackfill, request, &state); err != nil {
+	if err := h.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state); err != nil {
 		return nil, err
 	}
 	return CancelBackfill200JSONResponse(state), nil

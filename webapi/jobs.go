@@ -313,7 +313,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 		return nil, err
 	}
 	var reply bus.TriggerReply
-	if err := h.ask(ctx, name, "trigger", request, &reply); err != nil {
+	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return nil, err
 	}
 	entryOfChange(ctx).Note = "run " + string(reply.RunID)
@@ -326,11 +326,12 @@ const lastRunsTimeout = 3 * time.Second
 // askTimeout is how long the owner of a shard may take to answer.
 const askTimeout = 5 * time.Second
 
-// ask sends a request to the owner of the job's shard.
-func (h *handlers) ask(ctx context.Context, name job.Name, verb string, request, reply any) error {
-	shard := name.Shard(h.conn.Cluster().Shards)
-	err := h.conn.Ask(ctx, bus.SubjectCommand(shard, verb), request, reply, askTimeout)
+// ask sends a request to the owner of the job's shard, which answers it when it has heard
+// of the given revision of the job.
+func (h *handlers) ask(ctx context.Context, name job.Name, verb string, revision uint64, request, reply any) error {
+	err := h.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
 	if errors.Is(err, job.ErrUnavailable) {
+		shard := name.Shard(h.conn.Cluster().Shards)
 		return explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
 	}
 	return err

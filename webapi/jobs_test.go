@@ -281,6 +281,25 @@ func TestRunNowAsksTheOwnerOfTheShard(t *testing.T) {
 	}
 }
 
+func TestTheOwnerIsToldWhichVersionTheAskerHasSeen(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/other", "@daily")
+	w.put("billing/x", "@daily")
+	owner(w, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
+		return bus.TriggerReply{RunID: q.RunID, Version: 2, Status: job.StatusPending}, nil
+	})
+	seen, err := w.conn.NC.SubscribeSync("sched.*.trigger")
+	w.check(err)
+	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/jobs/billing/x/run", nil)
+	m, err := seen.NextMsg(time.Minute)
+	w.check(err)
+	entry, err := w.conn.GetJob(w.Context(), "billing/x")
+	w.check(err)
+	if bus.JobsSeq(m) != entry.Revision {
+		t.Errorf("the owner was asked to know of revision %d; the job's is %d", bus.JobsSeq(m), entry.Revision)
+	}
+}
+
 func TestHoldPausesEverything(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "@daily")

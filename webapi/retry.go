@@ -30,7 +30,7 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(auth.Params, of.Job.Group()) {
 		return nil, explain(errForbidden, "to give params needs the grant params in group "+of.Job.Group())
 	}
-	version, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
+	entry, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: author(ctx), Labels: wish.Labels,
 	}
 	if wish.Version == RetryRequestVersionSame {
-		body := bus.BodyOf(version)
-		request.Version, request.Body = version.Version, &body
+		body := bus.BodyOf(&entry.Version)
+		request.Version, request.Body = entry.Version.Version, &body
 	}
-	if err := h.giveAgain(ctx, &request, of, version, wish); err != nil {
+	if err := h.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
 		return nil, err
 	}
 	if wish.Pieces == RetryRequestPiecesFailed {
@@ -58,22 +58,22 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 	e := entryOfChange(ctx)
 	e.Group = of.Job.Group()
 	var reply bus.TriggerReply
-	if err := h.ask(ctx, of.Job, "trigger", request, &reply); err != nil {
+	if err := h.ask(ctx, of.Job, "trigger", entry.Revision, request, &reply); err != nil {
 		return nil, err
 	}
 	e.Note = "run " + string(reply.RunID)
 	return RetryRun202JSONResponse{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
-// versionOf returns the version of the job by which a run is done again: its own, or
+// versionOf returns the entry of the version of the job by which a run is done again: its own, or
 // the newest.
-func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (*job.Version, error) {
+func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (*bus.JobEntry, error) {
 	newest, err := h.conn.GetJob(ctx, of.Job)
 	if err != nil || !same || newest.Version.Version == of.Version {
 		if err != nil {
 			return nil, err
 		}
-		return &newest.Version, nil
+		return newest, nil
 	}
 	versions, err := h.conn.JobVersions(ctx, of.Job)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (
 	}
 	for _, v := range versions {
 		if v.Version.Version == of.Version && !v.Deleted {
-			return &v.Version, nil
+			return v, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: version %d of job %s is not kept any more; retry the run with the latest one", job.ErrConflict, of.Version, of.Job)
@@ -224,14 +224,14 @@ func (h *handlers) failedPieces(ctx context.Context, attempts []logstore.Run) (*
 	if !strings.Contains(p.States, string(bus.PieceWaiting)) {
 		return nil, fmt.Errorf("%w: all pieces of run %s have succeeded", job.ErrConflict, of.RunID)
 	}
-	version, err := h.versionOf(ctx, of, true)
+	entry, err := h.versionOf(ctx, of, true)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case version.Route == job.RouteBroadcast:
+	case entry.Route == job.RouteBroadcast:
 		p.Instances = instances
-	case version.Map != nil && version.Map.Split:
+	case entry.Map != nil && entry.Map.Split:
 		if p.Items, err = h.itemsOf(ctx, attempts); err != nil {
 			return nil, err
 		}

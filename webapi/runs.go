@@ -116,7 +116,7 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 	e.Group, e.Note = name.Group(), r.Body.Reason
 	var reply bus.CancelReply
 	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: r.Body.Reason}
-	if err := h.ask(ctx, name, "cancel", request, &reply); err != nil {
+	if err := h.ask(ctx, name, "cancel", 0, request, &reply); err != nil {
 		return nil, err
 	}
 	return CancelRun202JSONResponse{RunID: id, Found: reply.Found}, nil

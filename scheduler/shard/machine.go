@@ -162,6 +162,9 @@ func (m *Machine) Shard() int { return m.cfg.Shard }
 // CursorSeq returns the sequence of the cursor that the machine believes to be stored.
 func (m *Machine) CursorSeq() uint64 { return m.cursorSeq }
 
+// Heard returns the greatest revision of JOBS of which the machine has heard.
+func (m *Machine) Heard() uint64 { return m.heard }
+
 // Jobs returns how many jobs the shard has.
 func (m *Machine) Jobs() int { return len(m.byName) }
 
