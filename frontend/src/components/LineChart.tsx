@@ -1,7 +1,5 @@
-import { useState } from "react";
 import { useFormat } from "@/lib/format";
-import { HoverCard } from "./HoverCard";
-import { useWidth } from "./useSize";
+import { Chart, GridLines } from "./Chart";
 
 export interface Point {
   at: number;
@@ -22,104 +20,81 @@ interface LineChartProps {
   height?: number;
 }
 
-const margin = { top: 10, right: 14, bottom: 24, left: 62 };
-
 /** One value over time. Arrow keys and the pointer show each point's own. */
 export function LineChart({ points, from, to, label, lines, tone, write, height = 190 }: LineChartProps) {
   const f = useFormat();
-  const [box, width] = useWidth<HTMLDivElement>();
-  const [over, setOver] = useState<number>();
-  const plot = Math.max(0, width - margin.left - margin.right);
-  const inner = height - margin.top - margin.bottom;
   const top = Math.max(lines.at(-1) ?? 1, Number.MIN_VALUE);
   const span = to - from || 1;
-  const x = (at: number) => margin.left + ((at - from) / span) * plot;
-  const y = (v: number) => margin.top + inner - (v / top) * inner;
   const days = span > 36 * 3600e3;
-  const name = (at: number) => (days ? f.day(at) : f.minute(at));
-  const shown = over === undefined ? undefined : points[over];
   const known = points.filter((p): p is { at: number; value: number } => p.value !== undefined);
-  const labels = Math.max(2, Math.min(6, Math.floor(plot / 110)));
-  const nearest = (clientX: number, el: Element) => {
-    const at = from + ((clientX - el.getBoundingClientRect().left - margin.left) / plot) * span;
-    let best = 0;
-    for (const [i, p] of points.entries())
-      if (Math.abs(p.at - at) < Math.abs((points[best]?.at ?? 0) - at)) best = i;
-    return best;
-  };
-  const step = (by: number) =>
-    setOver((was) => Math.max(0, Math.min(points.length - 1, (was ?? points.length - by) + by)));
   return (
-    <div
-      className="chart"
-      ref={box}
-      onKeyDown={(e) => {
-        if (e.key === "ArrowRight") step(1);
-        else if (e.key === "ArrowLeft") step(-1);
-        else return;
-        e.preventDefault();
+    <Chart
+      label={label}
+      height={height}
+      left={62}
+      count={points.length}
+      find={(share) => nearest(points, from + share * span)}
+      card={(i, plot) => {
+        const p = points[i];
+        return (
+          p && {
+            x: plot.left + ((p.at - from) / span) * plot.width,
+            text: (
+              <>
+                <div>
+                  {days && `${f.day(p.at)} `}
+                  {f.minute(p.at)}
+                </div>
+                <b className="num">{p.value === undefined ? "—" : write(p.value)}</b>
+              </>
+            ),
+          }
+        );
       }}
     >
-      {width > 0 && (
-        <svg
-          width={width}
-          height={height}
-          role="img"
-          tabIndex={0}
-          aria-label={label}
-          onPointerMove={(e) => setOver(nearest(e.clientX, e.currentTarget))}
-          onPointerLeave={() => setOver(undefined)}
-          onBlur={() => setOver(undefined)}
-        >
-          {lines.map((v) => (
-            <g key={v}>
-              <line x1={margin.left} x2={width - margin.right} y1={y(v)} y2={y(v)} className="gridline" />
-              <text x={margin.left - 8} y={y(v) + 4} textAnchor="end" className="axis">
-                {write(v)}
+      {(plot, over) => {
+        const x = (at: number) => plot.left + ((at - from) / span) * plot.width;
+        const y = (v: number) => plot.base - (v / top) * (plot.base - plot.top);
+        const shown = over === undefined ? undefined : points[over];
+        const labels = Math.max(2, Math.min(6, Math.floor(plot.width / 110)));
+        return (
+          <>
+            <GridLines plot={plot} values={lines} y={y} write={write} />
+            <path d={path(points, x, y)} className={`trend s-${tone}`} />
+            {known.length <= 40 &&
+              known.map((p) => (
+                <circle key={p.at} cx={x(p.at)} cy={y(p.value)} r={2} className={`trenddot s-${tone}`} />
+              ))}
+            {shown?.value !== undefined && (
+              <>
+                <line x1={x(shown.at)} x2={x(shown.at)} y1={plot.top} y2={plot.base} className="gridline" />
+                <circle cx={x(shown.at)} cy={y(shown.value)} r={3.5} className={`trenddot s-${tone}`} />
+              </>
+            )}
+            {Array.from({ length: labels }, (_, i) => from + (span * i) / (labels - 1)).map((at, i) => (
+              <text
+                key={at}
+                x={x(at)}
+                y={plot.foot}
+                textAnchor={i === 0 ? "start" : i === labels - 1 ? "end" : "middle"}
+                className="axis"
+              >
+                {days ? f.day(at) : f.minute(at)}
               </text>
-            </g>
-          ))}
-          <path d={path(points, x, y)} className={`trend s-${tone}`} />
-          {known.length <= 40 &&
-            known.map((p) => (
-              <circle key={p.at} cx={x(p.at)} cy={y(p.value)} r={2} className={`trenddot s-${tone}`} />
             ))}
-          {shown?.value !== undefined && (
-            <>
-              <line
-                x1={x(shown.at)}
-                x2={x(shown.at)}
-                y1={margin.top}
-                y2={margin.top + inner}
-                className="gridline"
-              />
-              <circle cx={x(shown.at)} cy={y(shown.value)} r={3.5} className={`trenddot s-${tone}`} />
-            </>
-          )}
-          {Array.from({ length: labels }, (_, i) => from + (span * i) / (labels - 1)).map((at, i) => (
-            <text
-              key={at}
-              x={margin.left + (i / (labels - 1)) * plot}
-              y={height - 6}
-              textAnchor={i === 0 ? "start" : i === labels - 1 ? "end" : "middle"}
-              className="axis"
-            >
-              {name(at)}
-            </text>
-          ))}
-        </svg>
-      )}
-      {shown && (
-        <HoverCard x={x(shown.at)} y={6} width={width}>
-          <div>
-            {days && `${f.day(shown.at)} `}
-            {f.minute(shown.at)}
-          </div>
-          <b className="num">{shown.value === undefined ? "—" : write(shown.value)}</b>
-        </HoverCard>
-      )}
-    </div>
+          </>
+        );
+      }}
+    </Chart>
   );
+}
+
+/** The point nearest to an instant, by its place among them. */
+function nearest(points: Point[], at: number): number | undefined {
+  let best: number | undefined;
+  for (const [i, p] of points.entries())
+    if (best === undefined || Math.abs(p.at - at) < Math.abs((points[best]?.at ?? 0) - at)) best = i;
+  return best;
 }
 
 /** The line through what is known, begun anew after each gap. */

@@ -26,3 +26,13 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
     </fieldset>
   );
 }
+
+/** The same as a field of a form, with its label above. */
+export function SegmentsField<T extends string>(props: SegmentsProps<T>) {
+  return (
+    <div className="f">
+      <span className="lab">{props.label}</span>
+      <Segments {...props} />
+    </div>
+  );
+}

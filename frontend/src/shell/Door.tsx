@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import { useT } from "@/i18n";
 import { useLang } from "@/lib/format";
 import { setPrefs } from "@/lib/prefs";
@@ -40,5 +40,25 @@ export function Door({
         {lang === "en" ? "简体中文" : "English"}
       </button>
     </div>
+  );
+}
+
+interface DoorFieldProps extends Omit<ComponentProps<"input">, "onChange"> {
+  label: string;
+  hint?: string;
+  onChange(value: string): void;
+}
+
+/** A field that must be filled in before the door opens. */
+export function DoorField({ label, hint, onChange, ...input }: DoorFieldProps) {
+  const id = useId();
+  return (
+    <label className="f" htmlFor={id}>
+      <span className="lab">{label}</span>
+      <span className="inp">
+        <input id={id} required {...input} onChange={(e) => onChange(e.target.value)} />
+      </span>
+      {hint && <span className="hint">{hint}</span>}
+    </label>
   );
 }

@@ -1,18 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { problemOf } from "@/api/problem";
 import { acceptInvitation, meKey, readInvitation } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Refusal } from "@/components/Refusal";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
-import { Door } from "./Door";
+import { Door, DoorField } from "./Door";
 
 /** What a one-time link opens: somebody chooses a password; the first administrator a name too. */
 export default function Invitation({ secret, onDone }: { secret: string; onDone(): void }) {
   const t = useT();
   const client = useQueryClient();
-  const ids = useId();
   const invitation = useQuery({
     queryKey: ["invitation", secret],
     queryFn: () => readInvitation(secret),
@@ -50,34 +49,17 @@ export default function Invitation({ secret, onDone }: { secret: string; onDone(
     <Door title={administrator ? t.signIn.administrator : t.signIn.invited(whose)}>
       <form onSubmit={submit}>
         {administrator && (
-          <label className="f" htmlFor={`${ids}u`}>
-            <span className="lab">{t.signIn.user}</span>
-            <span className="inp">
-              <input
-                id={`${ids}u`}
-                autoComplete="username"
-                required
-                value={user}
-                onChange={(e) => setUser(e.target.value)}
-              />
-            </span>
-          </label>
+          <DoorField label={t.signIn.user} autoComplete="username" value={user} onChange={setUser} />
         )}
-        <label className="f" htmlFor={`${ids}p`}>
-          <span className="lab">{t.signIn.password}</span>
-          <span className="inp">
-            <input
-              id={`${ids}p`}
-              type="password"
-              autoComplete="new-password"
-              required
-              minLength={12}
-              value={password}
-              onChange={(e) => setPassword(e.target.value)}
-            />
-          </span>
-          <span className="hint">{t.signIn.rule}</span>
-        </label>
+        <DoorField
+          label={t.signIn.password}
+          type="password"
+          autoComplete="new-password"
+          minLength={12}
+          hint={t.signIn.rule}
+          value={password}
+          onChange={setPassword}
+        />
         <Refusal error={accept.error} />
         <Button type="submit" look="primary" busy={accept.isPending}>
           {t.signIn.choose}

@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { putSecret, secretsKey } from "@/api/groups";
 import { FormDialog } from "@/components/FormDialog";
@@ -6,6 +5,7 @@ import { Field, TextField } from "@/components/fields";
 import { usePage } from "@/i18n";
 import { secrets as en } from "@/i18n/en/secrets";
 import { secrets as zh } from "@/i18n/zh/secrets";
+import { useSave } from "@/shell/useSave";
 
 const texts = { en: { secrets: en }, zh: { secrets: zh } };
 
@@ -20,26 +20,21 @@ interface SecretDialogProps {
 /** Creates or replaces a secret of a group. Its value goes to the server and is never shown again. */
 export function SecretDialog({ group, secret, description: before = "", onClose }: SecretDialogProps) {
   const t = usePage(texts);
-  const client = useQueryClient();
   const [name, setName] = useState(secret ?? "");
   const [value, setValue] = useState("");
   const [description, setDescription] = useState(before);
-  const save = useMutation({
-    mutationFn: () => putSecret(group, name, value, description),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: secretsKey(group) });
-      onClose();
-    },
+  const save = useSave({
+    act: () => putSecret(group, name, value, description),
+    stale: secretsKey(group),
+    onSaved: onClose,
   });
   return (
     <FormDialog
       title={secret ? t.secrets.replace(secret) : t.secrets.createIn(group)}
       hint={t.secrets.hint}
       verb={t.secrets.save}
-      busy={save.isPending}
+      {...save}
       disabled={name === "" || value === ""}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       {!secret && (

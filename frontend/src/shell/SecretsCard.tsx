@@ -1,17 +1,20 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { KeyRound, Pencil, Plus, Trash2 } from "lucide-react";
+import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { deleteSecret, secretsKey, secretsQuery } from "@/api/groups";
 import { refOf } from "@/api/jobs";
 import type { Secret } from "@/api/schema.gen";
-import { Button, IconButton } from "@/components/Button";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Button } from "@/components/Button";
+import { Card, Empty } from "@/components/Panel";
+import { RowActions } from "@/components/RowActions";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { usePage } from "@/i18n";
 import { secrets as en } from "@/i18n/en/secrets";
 import { secrets as zh } from "@/i18n/zh/secrets";
-import { AskDialog } from "./AskDialog";
+import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useMay } from "./may";
 import { SecretDialog } from "./SecretDialog";
 
@@ -24,7 +27,6 @@ const named = 3;
 export function SecretsCard({ group }: { group: string }) {
   const t = usePage(texts);
   const s = t.secrets;
-  const client = useQueryClient();
   const list = useQuery(secretsQuery(group));
   const mayChange = useMay()("secrets", group);
   const [editing, setEditing] = useState<Secret | "new">();
@@ -45,65 +47,40 @@ export function SecretsCard({ group }: { group: string }) {
         </Button>
       }
     >
-      {list.isError ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : !list.data ? (
-        <Skeleton rows={2} />
+      {!list.data ? (
+        <Waiting on={list} rows={2} />
       ) : list.data.items.length === 0 ? (
         <Empty icon={KeyRound} title={s.none} hint={s.noneHint} />
       ) : (
-        <div className="sideways">
-          <table className="tbl">
-            <thead>
-              <tr>
-                <th>{s.name}</th>
-                <th>{s.usedBy}</th>
-                <th>{s.updated}</th>
-                <th>{s.by}</th>
-                <th className="r">
-                  <span className="sr">{t.act.more}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map((secret) => (
-                <tr key={secret.secret}>
-                  <td>
-                    <span className="two-lines">
-                      <b className="mono">{secret.secret}</b>
-                      <span className="mut trunc">{secret.description}</span>
-                    </span>
-                  </td>
-                  <td>
-                    <Users jobs={secret.used_by ?? []} />
-                  </td>
-                  <td className="mut">
-                    <Ago at={secret.updated_at} />
-                  </td>
-                  <td className="sec">{secret.author}</td>
-                  <td className="r">
-                    {mayChange && (
-                      <>
-                        <IconButton
-                          icon={Pencil}
-                          size={14}
-                          label={s.replace(secret.secret)}
-                          onClick={() => setEditing(secret)}
-                        />
-                        <IconButton
-                          icon={Trash2}
-                          size={14}
-                          label={`${t.act.remove}: ${secret.secret}`}
-                          onClick={() => setRemoving(secret)}
-                        />
-                      </>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={[s.name, s.usedBy, s.updated, s.by]} actions={t.act.more}>
+          {list.data.items.map((secret) => (
+            <tr key={secret.secret}>
+              <td>
+                <span className="two-lines">
+                  <b className="mono">{secret.secret}</b>
+                  <span className="mut trunc">{secret.description}</span>
+                </span>
+              </td>
+              <td>
+                <Users jobs={secret.used_by ?? []} />
+              </td>
+              <td className="mut">
+                <Ago at={secret.updated_at} />
+              </td>
+              <td className="sec">{secret.author}</td>
+              <td className="r">
+                {mayChange && (
+                  <RowActions
+                    name={secret.secret}
+                    edit={s.replace(secret.secret)}
+                    onEdit={() => setEditing(secret)}
+                    onRemove={() => setRemoving(secret)}
+                  />
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {editing && (
         <SecretDialog
@@ -114,13 +91,12 @@ export function SecretsCard({ group }: { group: string }) {
         />
       )}
       {removing && (
-        <AskDialog
+        <RemoveDialog
+          name={removing.secret}
           title={s.remove(removing.secret)}
           hint={s.removeHint(removing.used_by?.length ?? 0)}
-          verb={t.act.remove}
-          done={t.done.deleted(removing.secret)}
           act={() => deleteSecret(group, removing.secret)}
-          onDone={() => void client.invalidateQueries({ queryKey: secretsKey(group) })}
+          stale={secretsKey(group)}
           onClose={() => setRemoving(undefined)}
         />
       )}

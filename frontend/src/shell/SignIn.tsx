@@ -1,17 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { problemOf } from "@/api/problem";
 import { meKey, signIn, waysQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
-import { Door } from "./Door";
+import { Door, DoorField } from "./Door";
 
 /** Asks for a user name and a password. The address stays, so that one arrives where the link led. */
 export default function SignIn({ over }: { over?: boolean }) {
   const t = useT();
   const client = useQueryClient();
-  const ids = useId();
   const ways = useQuery(waysQuery).data;
   const [user, setUser] = useState("");
   const [password, setPassword] = useState("");
@@ -41,31 +40,14 @@ export default function SignIn({ over }: { over?: boolean }) {
       hint={over ? t.signIn.over : ways?.needs_administrator ? t.signIn.noAdministrator : undefined}
     >
       <form onSubmit={submit}>
-        <label className="f" htmlFor={`${ids}u`}>
-          <span className="lab">{t.signIn.user}</span>
-          <span className="inp">
-            <input
-              id={`${ids}u`}
-              autoComplete="username"
-              required
-              value={user}
-              onChange={(e) => setUser(e.target.value)}
-            />
-          </span>
-        </label>
-        <label className="f" htmlFor={`${ids}p`}>
-          <span className="lab">{t.signIn.password}</span>
-          <span className="inp">
-            <input
-              id={`${ids}p`}
-              type="password"
-              autoComplete="current-password"
-              required
-              value={password}
-              onChange={(e) => setPassword(e.target.value)}
-            />
-          </span>
-        </label>
+        <DoorField label={t.signIn.user} autoComplete="username" value={user} onChange={setUser} />
+        <DoorField
+          label={t.signIn.password}
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={setPassword}
+        />
         {refused && !problem && (
           <p className="ferr" role="alert">
             {t.signIn.refused[refused] ?? t.signIn.refused.provider}

@@ -1,15 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Megaphone, Pencil, Plus, Send, Trash2 } from "lucide-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Megaphone, Plus, Send } from "lucide-react";
 import { useState } from "react";
 import { alertsKey, channelsQuery, deleteChannel, putChannel, testChannel } from "@/api/alerts";
 import type { Channel, ChannelItem } from "@/api/schema.gen";
-import { Button, IconButton } from "@/components/Button";
+import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, Choice, Field, TextField } from "@/components/fields";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Empty } from "@/components/Panel";
+import { RowActions } from "@/components/RowActions";
+import { Table } from "@/components/Table";
 import { toast } from "@/components/Toasts";
-import { AskDialog } from "@/shell/AskDialog";
+import { Waiting } from "@/components/Waiting";
 import { useComplain } from "@/shell/actions";
+import { RemoveDialog } from "@/shell/RemoveDialog";
+import { useSave } from "@/shell/useSave";
 import { useAlertT } from "./texts";
 
 const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
@@ -31,7 +35,6 @@ const secretsOf: Record<Kind, string[]> = {
 export default function Channels() {
   const t = useAlertT();
   const a = t.alerts;
-  const client = useQueryClient();
   const complain = useComplain();
   const list = useQuery(channelsQuery);
   const [editing, setEditing] = useState<ChannelItem | "new">();
@@ -54,8 +57,7 @@ export default function Channels() {
       {a.newChannel}
     </Button>
   );
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   return (
     <>
       {list.data.items.length === 0 ? (
@@ -67,81 +69,58 @@ export default function Channels() {
           <div className="filters">
             <span className="right">{create}</span>
           </div>
-          <div className="sideways">
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>{a.name}</th>
-                  <th>{a.columns.kind}</th>
-                  <th>{a.columns.secrets}</th>
-                  <th className="r">
-                    <span className="sr">{t.act.more}</span>
-                  </th>
+          <Table heads={[a.name, a.columns.kind, a.columns.secrets]} actions={t.act.more}>
+            {list.data.items.map((item) => {
+              const c = item.definition;
+              return (
+                <tr key={c.channel}>
+                  <td>
+                    <span className="two-lines">
+                      <b>
+                        {c.channel} {c.disabled && <span className="tag">{a.off}</span>}
+                      </b>
+                      <span className="mut trunc">{c.description || c.url || c.email?.to.join(", ")}</span>
+                    </span>
+                  </td>
+                  <td className="sec">{c.kind}</td>
+                  <td className={item.missing.length > 0 ? "c-warn" : "sec"}>
+                    {item.missing.length > 0
+                      ? a.missing(item.missing.map((s) => a.secretNames[s] ?? s).join(", "))
+                      : item.secrets.map((s) => a.secretNames[s] ?? s).join(", ") || "—"}
+                  </td>
+                  <td className="r">
+                    <Button
+                      small
+                      icon={Send}
+                      busy={test.isPending && test.variables === c.channel}
+                      disabled={item.missing.length > 0}
+                      onClick={() => test.mutate(c.channel)}
+                    >
+                      {a.tryIt}
+                    </Button>
+                    <RowActions
+                      name={c.channel}
+                      edit={a.editRule(c.channel)}
+                      onEdit={() => setEditing(item)}
+                      onRemove={() => setRemoving(c.channel)}
+                    />
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {list.data.items.map((item) => {
-                  const c = item.definition;
-                  return (
-                    <tr key={c.channel}>
-                      <td>
-                        <span className="two-lines">
-                          <b>
-                            {c.channel} {c.disabled && <span className="tag">{a.off}</span>}
-                          </b>
-                          <span className="mut trunc">
-                            {c.description || c.url || c.email?.to.join(", ")}
-                          </span>
-                        </span>
-                      </td>
-                      <td className="sec">{c.kind}</td>
-                      <td className={item.missing.length > 0 ? "c-warn" : "sec"}>
-                        {item.missing.length > 0
-                          ? a.missing(item.missing.map((s) => a.secretNames[s] ?? s).join(", "))
-                          : item.secrets.map((s) => a.secretNames[s] ?? s).join(", ") || "—"}
-                      </td>
-                      <td className="r">
-                        <Button
-                          small
-                          icon={Send}
-                          busy={test.isPending && test.variables === c.channel}
-                          disabled={item.missing.length > 0}
-                          onClick={() => test.mutate(c.channel)}
-                        >
-                          {a.tryIt}
-                        </Button>
-                        <IconButton
-                          icon={Pencil}
-                          size={14}
-                          label={a.editRule(c.channel)}
-                          onClick={() => setEditing(item)}
-                        />
-                        <IconButton
-                          icon={Trash2}
-                          size={14}
-                          label={`${t.act.remove}: ${c.channel}`}
-                          onClick={() => setRemoving(c.channel)}
-                        />
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
-          </div>
+              );
+            })}
+          </Table>
         </>
       )}
       {editing && (
         <ChannelDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
       {removing && (
-        <AskDialog
+        <RemoveDialog
+          name={removing}
           title={a.remove(removing)}
           hint={a.removeChannelHint}
-          verb={t.act.remove}
-          done={t.done.deleted(removing)}
           act={() => deleteChannel(removing)}
-          onDone={() => void client.invalidateQueries({ queryKey: alertsKey })}
+          stale={alertsKey}
           onClose={() => setRemoving(undefined)}
         />
       )}
@@ -152,14 +131,13 @@ export default function Channels() {
 function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClose(): void }) {
   const t = useAlertT();
   const a = t.alerts;
-  const client = useQueryClient();
   const [channel, setChannel] = useState<Channel>(item?.definition ?? { channel: "", kind: "webhook" });
   const [secrets, setSecrets] = useState<Record<string, string>>({});
   const [to, setTo] = useState((item?.definition.email?.to ?? []).join("\n"));
   const set = (change: Partial<Channel>) => setChannel({ ...channel, ...change });
   const email = channel.email ?? { host: "", from: "", to: [] };
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useSave({
+    act: () => {
       const { url, ...rest } = channel;
       const whole: Channel = {
         ...rest,
@@ -168,20 +146,16 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
       };
       return putChannel(whole, item?.revision, secrets);
     },
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: alertsKey });
-      onClose();
-    },
+    stale: alertsKey,
+    onSaved: onClose,
   });
   return (
     <FormDialog
       title={item ? a.editRule(item.definition.channel) : a.newChannel}
       drawer
       verb={a.save}
-      busy={save.isPending}
+      {...save}
       disabled={channel.channel === ""}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="two">

@@ -7,9 +7,12 @@ import { refOf } from "@/api/jobs";
 import type { Incident } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Empty } from "@/components/Panel";
 import { Mark } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { useComplain } from "@/shell/actions";
@@ -23,8 +26,7 @@ export default function Incidents({ state }: { state: "open" | "resolved" }) {
   const list = useInfiniteQuery(incidentList(state));
   const [chosen, setChosen] = useState<string>();
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
-  if (list.isError && !list.data) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.isPending) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   if (items.length === 0) {
     return (
       <Empty
@@ -37,49 +39,29 @@ export default function Incidents({ state }: { state: "open" | "resolved" }) {
   const c = t.alerts.columns;
   return (
     <>
-      <div className="sideways">
-        <table className="tbl incidents">
-          <thead>
-            <tr>
-              <th>{c.severity}</th>
-              <th>{c.what}</th>
-              <th>{c.rule}</th>
-              <th className="r">{c.count}</th>
-              <th>{c.since}</th>
-              <th>{c.state}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((i) => (
-              <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
-                <td>
-                  <Severity of={i.severity} />
-                </td>
-                <td className="result">
-                  <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
-                    {i.summary}
-                  </button>
-                </td>
-                <td className="sec">{i.alert || t.alerts.test}</td>
-                <td className="r num">{i.count}</td>
-                <td className="mut">
-                  <Ago at={i.opened_at} />
-                </td>
-                <td>
-                  <State of={i} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {list.hasNextPage && (
-        <p className="foot">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t.act.loadMore}
-          </Button>
-        </p>
-      )}
+      <Table heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.state]} className="incidents">
+        {items.map((i) => (
+          <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
+            <td>
+              <Severity of={i.severity} />
+            </td>
+            <td className="result">
+              <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
+                {i.summary}
+              </button>
+            </td>
+            <td className="sec">{i.alert || t.alerts.test}</td>
+            <td className="r num">{i.count}</td>
+            <td className="mut">
+              <Ago at={i.opened_at} />
+            </td>
+            <td>
+              <State of={i} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <More of={list} />
       {chosen && <Drawer id={chosen} onClose={() => setChosen(undefined)} />}
     </>
   );

@@ -1,11 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { alertsKey, channelsQuery, putRule } from "@/api/alerts";
 import type { Alert, AlertItem, Severity } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, Choice, TextField } from "@/components/fields";
-import { Segments } from "@/components/Segments";
+import { SegmentsField } from "@/components/Segments";
 import { useMay } from "@/shell/may";
+import { useSave } from "@/shell/useSave";
 import { fresh, kindOf, kinds, usualEnds, type When } from "./conditions";
 import { useAlertT } from "./texts";
 
@@ -16,7 +17,6 @@ const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
 export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onClose(): void }) {
   const t = useAlertT();
   const a = t.alerts;
-  const client = useQueryClient();
   const isAdmin = useMay()("admin", "*");
   const channels = useQuery({ ...channelsQuery, enabled: isAdmin }).data?.items.map(
     (c) => c.definition.channel,
@@ -28,12 +28,10 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
   const when = rule.when ?? fresh("ends");
   const kind = kindOf(when);
   const setWhen = (change: When) => set({ when: { ...when, ...change } });
-  const save = useMutation({
-    mutationFn: () => putRule(tidy(rule), item?.revision),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: alertsKey });
-      onClose();
-    },
+  const save = useSave({
+    act: () => putRule(tidy(rule), item?.revision),
+    stale: alertsKey,
+    onSaved: onClose,
   });
   const chosen = rule.channels ?? [];
   return (
@@ -41,10 +39,8 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
       title={item ? a.editRule(item.definition.alert) : a.newRule}
       drawer
       verb={a.save}
-      busy={save.isPending}
+      {...save}
       disabled={rule.alert === ""}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="two">
@@ -131,27 +127,21 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
         />
       </div>
       <div className="row g4 wrap">
-        <div className="f">
-          <span className="lab">{a.columns.severity}</span>
-          <Segments<Severity>
-            label={a.columns.severity}
-            value={rule.severity ?? "warning"}
-            options={(["info", "warning", "critical"] as const).map((s) => ({
-              value: s,
-              label: a.severity[s],
-            }))}
-            onChange={(severity) => set({ severity })}
-          />
-        </div>
-        <div className="f">
-          <span className="lab">{a.groupBy}</span>
-          <Segments
-            label={a.groupBy}
-            value={rule.group_by ?? "job"}
-            options={(["job", "group", "rule"] as const).map((g) => ({ value: g, label: a.groupings[g] }))}
-            onChange={(group_by) => set({ group_by })}
-          />
-        </div>
+        <SegmentsField<Severity>
+          label={a.columns.severity}
+          value={rule.severity ?? "warning"}
+          options={(["info", "warning", "critical"] as const).map((s) => ({
+            value: s,
+            label: a.severity[s],
+          }))}
+          onChange={(severity) => set({ severity })}
+        />
+        <SegmentsField
+          label={a.groupBy}
+          value={rule.group_by ?? "job"}
+          options={(["job", "group", "rule"] as const).map((g) => ({ value: g, label: a.groupings[g] }))}
+          onChange={(group_by) => set({ group_by })}
+        />
       </div>
       <div className="two">
         <TextField

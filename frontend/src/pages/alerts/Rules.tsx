@@ -1,12 +1,15 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { BellPlus, Pencil, Plus, Trash2 } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { BellPlus, Plus } from "lucide-react";
 import { useState } from "react";
 import { alertsKey, deleteRule, rulesQuery } from "@/api/alerts";
 import type { AlertItem } from "@/api/schema.gen";
-import { Button, IconButton } from "@/components/Button";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
-import { AskDialog } from "@/shell/AskDialog";
+import { Button } from "@/components/Button";
+import { Empty } from "@/components/Panel";
+import { RowActions } from "@/components/RowActions";
+import { Table } from "@/components/Table";
+import { Waiting } from "@/components/Waiting";
 import { useMay } from "@/shell/may";
+import { RemoveDialog } from "@/shell/RemoveDialog";
 import { whenInWords } from "./conditions";
 import { RuleDialog } from "./RuleDialog";
 import { Severity } from "./Severity";
@@ -17,7 +20,6 @@ export default function Rules() {
   const t = useAlertT();
   const a = t.alerts;
   const edits = useMay()("edit", "*");
-  const client = useQueryClient();
   const list = useQuery(rulesQuery);
   const [editing, setEditing] = useState<AlertItem | "new">();
   const [removing, setRemoving] = useState<string>();
@@ -26,8 +28,7 @@ export default function Rules() {
       {a.newRule}
     </Button>
   );
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   return (
     <>
       {list.data.items.length === 0 ? (
@@ -39,83 +40,61 @@ export default function Rules() {
           <div className="filters">
             <span className="right">{create}</span>
           </div>
-          <div className="sideways">
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>{a.columns.rule}</th>
-                  <th>{a.columns.when}</th>
-                  <th>{a.columns.who}</th>
-                  <th>{a.columns.severity}</th>
-                  <th>{a.columns.channels}</th>
-                  <th className="r">
-                    <span className="sr">{t.act.more}</span>
-                  </th>
+          <Table
+            heads={[a.columns.rule, a.columns.when, a.columns.who, a.columns.severity, a.columns.channels]}
+            actions={t.act.more}
+          >
+            {list.data.items.map((item) => {
+              const r = item.definition;
+              const match = [...(r.match?.groups ?? []), ...(r.match?.jobs ?? [])];
+              return (
+                <tr key={r.alert}>
+                  <td>
+                    <span className="two-lines">
+                      <b>
+                        {r.alert} {r.disabled && <span className="tag">{a.off}</span>}
+                      </b>
+                      <span className="mut trunc">{r.description}</span>
+                    </span>
+                  </td>
+                  <td>{whenInWords(r.when, t)}</td>
+                  <td className="sec">{match.join(", ") || a.everything}</td>
+                  <td>
+                    <Severity of={r.severity ?? "warning"} />
+                  </td>
+                  <td>
+                    {r.channels?.map((c) => (
+                      <span key={c} className="tag">
+                        {c}
+                      </span>
+                    ))}
+                  </td>
+                  <td className="r">
+                    {edits && (
+                      <RowActions
+                        name={r.alert}
+                        edit={a.editRule(r.alert)}
+                        onEdit={() => setEditing(item)}
+                        onRemove={() => setRemoving(r.alert)}
+                      />
+                    )}
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {list.data.items.map((item) => {
-                  const r = item.definition;
-                  const match = [...(r.match?.groups ?? []), ...(r.match?.jobs ?? [])];
-                  return (
-                    <tr key={r.alert}>
-                      <td>
-                        <span className="two-lines">
-                          <b>
-                            {r.alert} {r.disabled && <span className="tag">{a.off}</span>}
-                          </b>
-                          <span className="mut trunc">{r.description}</span>
-                        </span>
-                      </td>
-                      <td>{whenInWords(r.when, t)}</td>
-                      <td className="sec">{match.join(", ") || a.everything}</td>
-                      <td>
-                        <Severity of={r.severity ?? "warning"} />
-                      </td>
-                      <td>
-                        {r.channels?.map((c) => (
-                          <span key={c} className="tag">
-                            {c}
-                          </span>
-                        ))}
-                      </td>
-                      <td className="r">
-                        {edits && (
-                          <>
-                            <IconButton
-                              icon={Pencil}
-                              size={14}
-                              label={a.editRule(r.alert)}
-                              onClick={() => setEditing(item)}
-                            />
-                            <IconButton
-                              icon={Trash2}
-                              size={14}
-                              label={`${t.act.remove}: ${r.alert}`}
-                              onClick={() => setRemoving(r.alert)}
-                            />
-                          </>
-                        )}
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
-          </div>
+              );
+            })}
+          </Table>
         </>
       )}
       {editing && (
         <RuleDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
       {removing && (
-        <AskDialog
+        <RemoveDialog
+          name={removing}
           title={a.remove(removing)}
           hint={a.removeRuleHint}
-          verb={t.act.remove}
-          done={t.done.deleted(removing)}
           act={() => deleteRule(removing)}
-          onDone={() => void client.invalidateQueries({ queryKey: alertsKey })}
+          stale={alertsKey}
           onClose={() => setRemoving(undefined)}
         />
       )}

@@ -2,8 +2,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellOff } from "lucide-react";
 import { alertsKey, endSilence, silencesQuery } from "@/api/alerts";
 import { Button } from "@/components/Button";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Empty } from "@/components/Panel";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { useAlertT } from "./texts";
@@ -21,48 +23,32 @@ export default function Silences() {
     onError: complain,
     onSuccess: () => client.invalidateQueries({ queryKey: alertsKey }),
   });
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   if (list.data.items.length === 0)
     return <Empty icon={BellOff} title={t.alerts.noSilences} hint={t.alerts.noSilencesHint} />;
   return (
-    <div className="sideways">
-      <table className="tbl">
-        <thead>
-          <tr>
-            <th>{c.who}</th>
-            <th>{c.until}</th>
-            <th>{c.by}</th>
-            <th>{c.reason}</th>
-            <th className="r">
-              <span className="sr">{t.alerts.end}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.data.items.map((s) => (
-            <tr key={s.silence}>
-              <td>{[s.alert, s.executor_group, s.job].filter(Boolean).join(" · ") || t.alerts.everything}</td>
-              <td className="mut">
-                <Ago at={s.until} />
-              </td>
-              <td>{s.by}</td>
-              <td className="sec">{s.reason}</td>
-              <td className="r">
-                {operates && (
-                  <Button
-                    small
-                    busy={end.isPending && end.variables === s.silence}
-                    onClick={() => end.mutate(s.silence)}
-                  >
-                    {t.alerts.end}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table heads={[c.who, c.until, c.by, c.reason]} actions={t.alerts.end}>
+      {list.data.items.map((s) => (
+        <tr key={s.silence}>
+          <td>{[s.alert, s.executor_group, s.job].filter(Boolean).join(" · ") || t.alerts.everything}</td>
+          <td className="mut">
+            <Ago at={s.until} />
+          </td>
+          <td>{s.by}</td>
+          <td className="sec">{s.reason}</td>
+          <td className="r">
+            {operates && (
+              <Button
+                small
+                busy={end.isPending && end.variables === s.silence}
+                onClick={() => end.mutate(s.silence)}
+              >
+                {t.alerts.end}
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,17 +1,19 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Download, SearchX } from "lucide-react";
 import { useMemo } from "react";
 import { type AuditFilter, auditExport, auditList } from "@/api/access";
-import { groupsQuery } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
 import { spans } from "@/lib/ranges";
 import { ranges } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { AuditTable } from "./AuditTable";
 import { useAuditT } from "./texts";
@@ -22,7 +24,6 @@ export default function AuditPage() {
   const navigate = useNavigate({ from: "/audit" });
   const search = useSearch({ from: "/audit" });
   const { q, user, operation, group, range } = search;
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   // The range begins where it began when it was chosen, so that pages fit together.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
   const from = useMemo(
@@ -71,12 +72,7 @@ export default function AuditPage() {
             chosen={operation ? [operation] : []}
             onChange={([next]) => set({ operation: next })}
           />
-          <FilterChip
-            name={t.runs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => set({ group: next })}
-          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
           {filtered && (
             <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
               {t.act.clearFilters}
@@ -97,27 +93,15 @@ export default function AuditPage() {
       }
     >
       <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
-        {list.isError && !list.data ? (
-          <Failed error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.isPending ? (
-          <Skeleton rows={14} />
+        {!list.data ? (
+          <Waiting on={list} rows={14} />
         ) : entries.length === 0 && !list.hasNextPage ? (
           <Empty icon={SearchX} title={t.audit.none} hint={filtered ? t.audit.noneHint : undefined} />
         ) : (
           <AuditTable entries={entries} withObject />
         )}
       </div>
-      {list.data && (
-        <p className="foot">
-          {list.hasNextPage ? (
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              {t.act.loadMore}
-            </Button>
-          ) : (
-            entries.length > 0 && <span className="mut">{t.audit.end}</span>
-          )}
-        </p>
-      )}
+      {list.data && <More of={list} end={entries.length > 0 ? t.audit.end : undefined} />}
     </Page>
   );
 }

@@ -7,7 +7,9 @@ import type { Backfill } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { TextField } from "@/components/fields";
 import { Card } from "@/components/Panel";
+import { ShareBar } from "@/components/ShareBar";
 import { Mark } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -28,50 +30,37 @@ export default function Backfills({ job }: { job: string }) {
   if (items.length === 0) return null;
   return (
     <Card title={b.card} note={b.cardHint}>
-      <div className="sideways">
-        <table className="tbl backfills">
-          <thead>
-            <tr>
-              <th>{b.period}</th>
-              <th>{b.state}</th>
-              <th>{b.progress}</th>
-              <th className="r">{b.alive}</th>
-              <th>{b.by}</th>
-              <th>{b.asked}</th>
-              <th className="r">
-                <span className="sr">{b.cancel}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...items].reverse().map((x) => (
-              <tr key={x.id}>
-                <td>
-                  <Period of={x} />
-                </td>
-                <td>
-                  <State of={x} />
-                </td>
-                <td>
-                  <Progress of={x} />
-                </td>
-                <td className="r num">{x.alive ?? 0}</td>
-                <td className="sec">{x.by}</td>
-                <td className="mut">
-                  <Ago at={x.asked_at} />
-                </td>
-                <td className="r">
-                  {operates && x.begun < x.total && x.cancelled === undefined && (
-                    <Button small look="danger" onClick={() => setEnding(x)}>
-                      {b.cancel}
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        heads={[b.period, b.state, b.progress, { right: b.alive }, b.by, b.asked]}
+        actions={b.cancel}
+        className="backfills"
+      >
+        {[...items].reverse().map((x) => (
+          <tr key={x.id}>
+            <td>
+              <Period of={x} />
+            </td>
+            <td>
+              <State of={x} />
+            </td>
+            <td>
+              <Progress of={x} />
+            </td>
+            <td className="r num">{x.alive ?? 0}</td>
+            <td className="sec">{x.by}</td>
+            <td className="mut">
+              <Ago at={x.asked_at} />
+            </td>
+            <td className="r">
+              {operates && x.begun < x.total && x.cancelled === undefined && (
+                <Button small look="danger" onClick={() => setEnding(x)}>
+                  {b.cancel}
+                </Button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {ending && (
         <AskDialog
           title={b.cancelAsk}
@@ -126,9 +115,7 @@ function Progress({ of }: { of: Backfill }) {
   const b = useBackfillT().backfill;
   return (
     <span className="row g2">
-      <span className="bar elapsed" aria-hidden>
-        <i className="b-accent" style={{ width: `${(of.begun / Math.max(1, of.total)) * 100}%` }} />
-      </span>
+      <ShareBar share={of.begun / Math.max(1, of.total)} />
       <span className="num">{b.keep(of.begun, of.total)}</span>
     </span>
   );

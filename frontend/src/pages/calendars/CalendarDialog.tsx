@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { calendarsQuery, putCalendar } from "@/api/cluster";
@@ -8,6 +7,7 @@ import { FormDialog } from "@/components/FormDialog";
 import { Field, TextField } from "@/components/fields";
 import { toast } from "@/components/Toasts";
 import { localZone } from "@/lib/format";
+import { useSave } from "@/shell/useSave";
 import { useCalendarT } from "./texts";
 
 type Window = NonNullable<Calendar["windows"]>[number];
@@ -22,15 +22,14 @@ interface CalendarDialogProps {
 export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
   const t = useCalendarT();
   const c = t.calendars;
-  const client = useQueryClient();
   const was = item?.definition;
   const [name, setName] = useState(was?.calendar ?? "");
   const [description, setDescription] = useState(was?.description ?? "");
   const [zone, setZone] = useState(was?.zone ?? localZone);
   const [dates, setDates] = useState((was?.dates ?? []).join("\n"));
   const [windows, setWindows] = useState<Window[]>(was?.windows ?? []);
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useSave({
+    act: () =>
       putCalendar(
         {
           calendar: name,
@@ -41,8 +40,8 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
         },
         item?.revision,
       ),
-    onSuccess: (saved) => {
-      void client.invalidateQueries({ queryKey: calendarsQuery.queryKey });
+    stale: calendarsQuery.queryKey,
+    onSaved: (saved) => {
       toast({ text: t.done.saved(name, saved.definition.version) });
       onClose();
     },
@@ -55,10 +54,8 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
       hint={c.hint}
       wide
       verb={was ? c.saveAs(was.version + 1) : c.save}
-      busy={save.isPending}
+      {...save}
       disabled={name === ""}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="two">

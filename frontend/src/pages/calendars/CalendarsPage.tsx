@@ -1,13 +1,15 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { CalendarDays, Pencil, Plus, Trash2 } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { CalendarDays, Plus } from "lucide-react";
 import { useState } from "react";
 import { calendarsQuery, deleteCalendar } from "@/api/cluster";
 import type { CalendarItem } from "@/api/schema.gen";
-import { Button, IconButton } from "@/components/Button";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
-import { AskDialog } from "@/shell/AskDialog";
+import { Button } from "@/components/Button";
+import { Card, Empty } from "@/components/Panel";
+import { RowActions } from "@/components/RowActions";
+import { Waiting } from "@/components/Waiting";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RemoveDialog } from "@/shell/RemoveDialog";
 import { CalendarDialog } from "./CalendarDialog";
 import { useCalendarT } from "./texts";
 
@@ -17,7 +19,6 @@ const shownWindows = 12;
 /** Named sets of dates and windows, to which schedules refer. */
 export default function CalendarsPage() {
   const t = useCalendarT();
-  const client = useQueryClient();
   const query = useQuery(calendarsQuery);
   const mayEdit = useMay()("edit", "*");
   const [editing, setEditing] = useState<CalendarItem | "new">();
@@ -30,10 +31,8 @@ export default function CalendarsPage() {
   return (
     <Page crumbs={[{ text: t.calendars.title }]} actions={mayEdit && create}>
       <div className="pad">
-        {query.isError ? (
-          <Failed error={query.error} onRetry={() => void query.refetch()} />
-        ) : query.isPending ? (
-          <Skeleton />
+        {!query.data ? (
+          <Waiting on={query} />
         ) : query.data.items.length === 0 ? (
           <Empty icon={CalendarDays} title={t.calendars.none} hint={t.calendars.noneHint}>
             <pre className="code">carillon apply -f calendar.yaml</pre>
@@ -44,8 +43,7 @@ export default function CalendarsPage() {
               <CalendarCard
                 key={item.definition.calendar}
                 item={item}
-                onEdit={mayEdit ? () => setEditing(item) : undefined}
-                onRemove={mayEdit ? () => setRemoving(item) : undefined}
+                actions={mayEdit && { onEdit: () => setEditing(item), onRemove: () => setRemoving(item) }}
               />
             ))}
           </div>
@@ -58,13 +56,12 @@ export default function CalendarsPage() {
         />
       )}
       {removing && (
-        <AskDialog
+        <RemoveDialog
+          name={removing.definition.calendar}
           title={t.calendars.remove(removing.definition.calendar)}
           hint={t.calendars.removeHint}
-          verb={t.act.remove}
-          done={t.done.deleted(removing.definition.calendar)}
           act={() => deleteCalendar(removing.definition.calendar, removing.revision)}
-          onDone={() => void client.invalidateQueries({ queryKey: calendarsQuery.queryKey })}
+          stale={calendarsQuery.queryKey}
           onClose={() => setRemoving(undefined)}
         />
       )}
@@ -74,11 +71,11 @@ export default function CalendarsPage() {
 
 interface CalendarCardProps {
   item: CalendarItem;
-  onEdit: (() => void) | undefined;
-  onRemove: (() => void) | undefined;
+  /** Absent for those who may not change it. */
+  actions: { onEdit(): void; onRemove(): void } | false;
 }
 
-function CalendarCard({ item, onEdit, onRemove }: CalendarCardProps) {
+function CalendarCard({ item, actions }: CalendarCardProps) {
   const t = useCalendarT();
   const c = item.definition;
   const dates = c.dates ?? [];
@@ -90,12 +87,7 @@ function CalendarCard({ item, onEdit, onRemove }: CalendarCardProps) {
       aside={
         <span className="row g1">
           <span className="tag">v{c.version}</span>
-          {onEdit && (
-            <IconButton icon={Pencil} size={14} label={t.calendars.edit(c.calendar)} onClick={onEdit} />
-          )}
-          {onRemove && (
-            <IconButton icon={Trash2} size={14} label={`${t.act.remove}: ${c.calendar}`} onClick={onRemove} />
-          )}
+          {actions && <RowActions name={c.calendar} edit={t.calendars.edit(c.calendar)} {...actions} />}
         </span>
       }
     >

@@ -5,9 +5,12 @@ import { healthQuery, holdQuery, nodesQuery, setHold, versionQuery } from "@/api
 import type { Node } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { TextField } from "@/components/fields";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Card } from "@/components/Panel";
+import { ShareBar } from "@/components/ShareBar";
 import { Mark } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { GroupDot } from "@/components/TaskIcon";
+import { Waiting } from "@/components/Waiting";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -26,39 +29,32 @@ export default function ClusterPage() {
     <Page crumbs={[{ text: t.cluster.title }]}>
       <div className="pad split-page">
         <div className="grid">
-          {nodes.isError && !nodes.data ? (
-            <Failed error={nodes.error} onRetry={() => void nodes.refetch()} />
-          ) : nodes.data ? (
+          {nodes.data ? (
             <>
               <Card
                 title={t.cluster.nodes}
                 note={t.health.shards(nodes.data.shards - nodes.data.unowned.length, nodes.data.shards)}
               >
-                <div className="sideways">
-                  <table className="tbl">
-                    <thead>
-                      <tr>
-                        <th>{t.cluster.node}</th>
-                        <th>{t.cluster.shardsOwned}</th>
-                        <th>{t.cluster.version}</th>
-                        <th>{t.cluster.host}</th>
-                        <th>{t.cluster.uptime}</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {nodes.data.items.map((n) => (
-                        <NodeRow key={n.node} node={n} shards={nodes.data.shards} />
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                <Table
+                  heads={[
+                    t.cluster.node,
+                    t.cluster.shardsOwned,
+                    t.cluster.version,
+                    t.cluster.host,
+                    t.cluster.uptime,
+                  ]}
+                >
+                  {nodes.data.items.map((n) => (
+                    <NodeRow key={n.node} node={n} shards={nodes.data.shards} />
+                  ))}
+                </Table>
               </Card>
               <Card title={t.cluster.shards}>
                 <Shards nodes={nodes.data.items} shards={nodes.data.shards} />
               </Card>
             </>
           ) : (
-            <Skeleton />
+            <Waiting on={nodes} />
           )}
         </div>
         <div className="grid">
@@ -116,9 +112,7 @@ function NodeRow({ node, shards }: { node: Node; shards: number }) {
       </td>
       <td>
         <span className="row g2">
-          <span className="bar elapsed">
-            <i className="b-accent" style={{ width: `${(node.shards.length / shards) * 100}%` }} />
-          </span>
+          <ShareBar share={node.shards.length / shards} />
           <span className="num">{node.shards.length}</span>
         </span>
       </td>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus, RotateCw } from "lucide-react";
 import { useState } from "react";
 import {
@@ -12,11 +12,15 @@ import type { Credential, NewCredential } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Card, Empty } from "@/components/Panel";
 import { Reveal } from "@/components/Reveal";
-import { Segments } from "@/components/Segments";
+import { SegmentsField } from "@/components/Segments";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { AskDialog } from "@/shell/AskDialog";
+import { RemoveDialog } from "@/shell/RemoveDialog";
+import { useSave } from "@/shell/useSave";
 import { StartCommand } from "./StartCommand";
 import { useFleetT } from "./texts";
 
@@ -48,61 +52,47 @@ export function Credentials({ group }: { group: string }) {
         </Button>
       }
     >
-      {list.isError ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : !list.data ? (
-        <Skeleton rows={2} />
+      {!list.data ? (
+        <Waiting on={list} rows={2} />
       ) : list.data.items.length === 0 ? (
         <Empty icon={KeyRound} title={t.fleet.noCredentials} hint={t.fleet.noCredentialsHint} />
       ) : (
-        <div className="sideways">
-          <table className="tbl">
-            <thead>
-              <tr>
-                <th>{t.fleet.credentialName}</th>
-                <th>{t.fleet.made}</th>
-                <th>{t.fleet.by}</th>
-                <th>{t.fleet.until}</th>
-                <th className="r">
-                  <span className="sr">{t.fleet.columns.actions}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map((c) => (
-                <tr key={c.id}>
-                  <td>
-                    <span className="two-lines">
-                      <b>{c.name}</b>
-                      <span className="mut mono">
-                        {c.id} {c.replaces && t.fleet.replaces(c.replaces)}
-                      </span>
-                    </span>
-                  </td>
-                  <td className="mut">
-                    <Ago at={c.created_at} />
-                  </td>
-                  <td className="sec">{c.author}</td>
-                  <td className={c.expired ? "c-bad" : "mut"}>
-                    {c.expires_at ? <Ago at={c.expires_at} /> : t.fleet.forever}
-                  </td>
-                  <td className="r">
-                    <span className="row g2 end">
-                      {!c.expired && (
-                        <Button small icon={RotateCw} onClick={() => setRotating(c)}>
-                          {t.fleet.rotate}
-                        </Button>
-                      )}
-                      <Button small look="danger" onClick={() => setRevoking(c)}>
-                        {t.fleet.revoke}
-                      </Button>
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          heads={[t.fleet.credentialName, t.fleet.made, t.fleet.by, t.fleet.until]}
+          actions={t.fleet.columns.actions}
+        >
+          {list.data.items.map((c) => (
+            <tr key={c.id}>
+              <td>
+                <span className="two-lines">
+                  <b>{c.name}</b>
+                  <span className="mut mono">
+                    {c.id} {c.replaces && t.fleet.replaces(c.replaces)}
+                  </span>
+                </span>
+              </td>
+              <td className="mut">
+                <Ago at={c.created_at} />
+              </td>
+              <td className="sec">{c.author}</td>
+              <td className={c.expired ? "c-bad" : "mut"}>
+                {c.expires_at ? <Ago at={c.expires_at} /> : t.fleet.forever}
+              </td>
+              <td className="r">
+                <span className="row g2 end">
+                  {!c.expired && (
+                    <Button small icon={RotateCw} onClick={() => setRotating(c)}>
+                      {t.fleet.rotate}
+                    </Button>
+                  )}
+                  <Button small look="danger" onClick={() => setRevoking(c)}>
+                    {t.fleet.revoke}
+                  </Button>
+                </span>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {making && <CreateDialog group={group} onMade={show} onClose={() => setMaking(false)} />}
       {rotating && (
@@ -115,25 +105,23 @@ export function Credentials({ group }: { group: string }) {
           onDone={show}
           onClose={() => setRotating(undefined)}
         >
-          <div className="f">
-            <span className="lab">{t.fleet.overlap}</span>
-            <Segments
-              label={t.fleet.overlap}
-              value={overlap}
-              options={overlaps.map((o) => ({ value: o, label: t.fleet.overlaps[o] }))}
-              onChange={setOverlap}
-            />
-          </div>
+          <SegmentsField
+            label={t.fleet.overlap}
+            value={overlap}
+            options={overlaps.map((o) => ({ value: o, label: t.fleet.overlaps[o] }))}
+            onChange={setOverlap}
+          />
         </AskDialog>
       )}
       {revoking && (
-        <AskDialog
+        <RemoveDialog
+          name={revoking.name}
           title={t.fleet.revokeAsk(revoking.name)}
           hint={t.fleet.revokeHint}
           verb={t.fleet.revoke}
           done={t.fleet.revoked(revoking.name)}
           act={() => revokeCredential(group, revoking.id)}
-          onDone={reload}
+          stale={credentialsKey(group)}
           onClose={() => setRevoking(undefined)}
         />
       )}
@@ -162,9 +150,10 @@ function CreateDialog({ group, onMade, onClose }: CreateDialogProps) {
   const t = useFleetT();
   const [name, setName] = useState("");
   const [life, setLife] = useState<(typeof lives)[number]>("");
-  const make = useMutation({
-    mutationFn: () => createCredential(group, name, life || undefined),
-    onSuccess: (made) => {
+  const make = useSave({
+    act: () => createCredential(group, name, life || undefined),
+    stale: credentialsKey(group),
+    onSaved: (made) => {
       onClose();
       onMade(made);
     },
@@ -174,10 +163,8 @@ function CreateDialog({ group, onMade, onClose }: CreateDialogProps) {
       title={t.fleet.newCredential}
       hint={t.fleet.noCredentialsHint}
       verb={t.fleet.make}
-      busy={make.isPending}
+      {...make}
       disabled={name.trim() === ""}
-      error={make.error}
-      onSubmit={() => make.mutate()}
       onClose={onClose}
     >
       <TextField
@@ -187,15 +174,12 @@ function CreateDialog({ group, onMade, onClose }: CreateDialogProps) {
         placeholder="web1"
         onChange={setName}
       />
-      <div className="f">
-        <span className="lab">{t.fleet.lives}</span>
-        <Segments
-          label={t.fleet.lives}
-          value={life}
-          options={lives.map((l) => ({ value: l, label: l || t.fleet.forever }))}
-          onChange={setLife}
-        />
-      </div>
+      <SegmentsField
+        label={t.fleet.lives}
+        value={life}
+        options={lives.map((l) => ({ value: l, label: l || t.fleet.forever }))}
+        onChange={setLife}
+      />
     </FormDialog>
   );
 }

@@ -6,7 +6,8 @@ import type { Group, Instance } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { Kpi } from "@/components/Kpi";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Empty } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { useFormat } from "@/lib/format";
 import { instanceStates } from "@/router";
 import { Page } from "@/shell/Page";
@@ -49,10 +50,8 @@ export default function ExecutorsPage() {
       }
     >
       <div className="pad">
-        {query.isError && !query.data ? (
-          <Failed error={query.error} onRetry={() => void query.refetch()} />
-        ) : query.isPending ? (
-          <Skeleton />
+        {!query.data ? (
+          <Waiting on={query} />
         ) : groups.length === 0 ? (
           <Empty icon={Server} title={t.fleet.none} hint={t.fleet.noneHint}>
             <StartCommand group="default" />

@@ -7,8 +7,9 @@ import { handlersQuery } from "@/api/groups";
 import { jobsOfGroup, refOf } from "@/api/jobs";
 import type { Group } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Card } from "@/components/Panel";
 import { InstanceState } from "@/components/Status";
+import { Waiting } from "@/components/Waiting";
 import { useFormat } from "@/lib/format";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
@@ -52,10 +53,8 @@ export default function GroupPage() {
       }
     >
       <div className="pad">
-        {groups.isError && !group ? (
-          <Failed error={groups.error} onRetry={() => void groups.refetch()} />
-        ) : !group ? (
-          <Skeleton />
+        {!group ? (
+          <Waiting on={groups} />
         ) : (
           <div className="grid">
             <Card
@@ -155,10 +154,8 @@ function Handlers({ group }: { group: string }) {
   const list = useQuery(handlersQuery(group));
   return (
     <Card title={t.fleet.handlers} note={t.fleet.handlersHint}>
-      {list.isError ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : !list.data ? (
-        <Skeleton rows={2} />
+      {!list.data ? (
+        <Waiting on={list} rows={2} />
       ) : list.data.items.length === 0 ? (
         <p className="b sec">{t.fleet.noHandlers}</p>
       ) : (

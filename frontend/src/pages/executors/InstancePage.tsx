@@ -4,11 +4,12 @@ import { Unplug } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
 import { latestRuns } from "@/api/runs";
 import type { Instance } from "@/api/schema.gen";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Card, Empty } from "@/components/Panel";
 import { Pips } from "@/components/Pips";
 import { RunTable } from "@/components/RunTable";
 import { InstanceState } from "@/components/Status";
 import { Ago } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { Page } from "@/shell/Page";
 import { InstanceActions } from "./InstanceActions";
 import { Load, Memory } from "./InstanceTable";
@@ -35,10 +36,8 @@ export default function InstancePage() {
       actions={found && <InstanceActions instance={found} />}
     >
       <div className="pad grid">
-        {groups.isError && !groups.data ? (
-          <Failed error={groups.error} onRetry={() => void groups.refetch()} />
-        ) : groups.isPending ? (
-          <Skeleton rows={4} />
+        {!groups.data ? (
+          <Waiting on={groups} rows={4} />
         ) : found ? (
           <div className="grid two-up">
             <Facts instance={found} />
@@ -64,10 +63,8 @@ export default function InstancePage() {
             </Link>
           }
         >
-          {recent.isError ? (
-            <Failed error={recent.error} onRetry={() => void recent.refetch()} />
-          ) : recent.isPending ? (
-            <Skeleton rows={4} />
+          {!recent.data ? (
+            <Waiting on={recent} rows={4} />
           ) : done.length === 0 ? (
             <p className="b sec">{t.job.noRuns}</p>
           ) : (

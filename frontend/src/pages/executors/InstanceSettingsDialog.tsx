@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { setInstance } from "@/api/groups";
@@ -6,18 +5,18 @@ import type { Instance } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { NumberField, Pairs } from "@/components/fields";
 import { toast } from "@/components/Toasts";
+import { useSave } from "@/shell/useSave";
 import { useFleetT } from "./texts";
 
 /** Changes an instance's slots and labels, until it ends. */
 export function InstanceSettingsDialog({ instance: i, onClose }: { instance: Instance; onClose(): void }) {
   const t = useFleetT();
-  const client = useQueryClient();
   const [slots, setSlots] = useState<number | undefined>(i.slots);
   const [labels, setLabels] = useState<Record<string, string> | undefined>(i.labels);
-  const save = useMutation({
-    mutationFn: () => setInstance(i.executor_group, i.instance, { slots, labels: labels ?? {} }),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
+  const save = useSave({
+    act: () => setInstance(i.executor_group, i.instance, { slots, labels: labels ?? {} }),
+    stale: groupsQuery.queryKey,
+    onSaved: () => {
       toast({ text: t.fleet.saved(i.instance) });
       onClose();
     },
@@ -27,10 +26,8 @@ export function InstanceSettingsDialog({ instance: i, onClose }: { instance: Ins
       title={t.fleet.settingsOf(i.instance)}
       hint={t.fleet.settingsHint}
       verb={t.fleet.save}
-      busy={save.isPending}
+      {...save}
       disabled={slots === undefined}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <NumberField

@@ -3,6 +3,7 @@ import { TriangleAlert } from "lucide-react";
 import type { Instance } from "@/api/schema.gen";
 import { Pips } from "@/components/Pips";
 import { InstanceState } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
@@ -21,31 +22,15 @@ export function InstanceTable({ instances }: { instances: Instance[] }) {
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
     .at(-1);
   return (
-    <div className="sideways">
-      <table className="tbl instances">
-        <thead>
-          <tr>
-            <th>{c.instance}</th>
-            <th>{c.state}</th>
-            <th>{c.slots}</th>
-            <th>{c.load}</th>
-            <th>{c.memory}</th>
-            <th>{c.heartbeat}</th>
-            <th>{c.uptime}</th>
-            <th>{c.zone}</th>
-            <th>{c.version}</th>
-            <th className="r">
-              <span className="sr">{c.actions}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {instances.map((i) => (
-            <InstanceRow key={i.instance} instance={i} newest={newest} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      heads={[c.instance, c.state, c.slots, c.load, c.memory, c.heartbeat, c.uptime, c.zone, c.version]}
+      actions={c.actions}
+      className="instances"
+    >
+      {instances.map((i) => (
+        <InstanceRow key={i.instance} instance={i} newest={newest} />
+      ))}
+    </Table>
   );
 }
 

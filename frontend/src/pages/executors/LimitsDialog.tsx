@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { putGroup } from "@/api/groups";
@@ -6,19 +5,19 @@ import type { Group } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { NumberField } from "@/components/fields";
 import { toast } from "@/components/Toasts";
+import { useSave } from "@/shell/useSave";
 import { useFleetT } from "./texts";
 
 /** Limits how many of a group's runs are alive at once, and begin per second. */
 export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void }) {
   const t = useFleetT();
-  const client = useQueryClient();
   const name = group.executor_group;
   const [limit, setLimit] = useState(group.limit);
   const [rate, setRate] = useState(group.rate);
-  const save = useMutation({
-    mutationFn: () => putGroup(name, { limit: limit ?? 0, rate: rate ?? 0 }),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
+  const save = useSave({
+    act: () => putGroup(name, { limit: limit ?? 0, rate: rate ?? 0 }),
+    stale: groupsQuery.queryKey,
+    onSaved: () => {
       toast({ text: t.fleet.saved(name) });
       onClose();
     },
@@ -28,9 +27,7 @@ export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void
       title={t.fleet.limitsOf(name)}
       hint={t.fleet.limitsHint}
       verb={t.fleet.save}
-      busy={save.isPending}
-      error={save.error}
-      onSubmit={() => save.mutate()}
+      {...save}
       onClose={onClose}
     >
       <div className="two">

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { auditList } from "@/api/access";
-import { Button } from "@/components/Button";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Card, Empty } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { AuditTable } from "@/pages/audit/AuditTable";
 import { useAuditT } from "@/pages/audit/texts";
 
@@ -12,8 +13,7 @@ export default function AuditTab({ job }: { job: string }) {
   const list = useInfiniteQuery(auditList({ object: `job ${job}` }));
   // The filter takes a part of the object: a job whose name begins alike is another.
   const entries = list.data?.pages.flatMap((p) => p.items).filter((e) => e.object === `job ${job}`) ?? [];
-  if (list.isError && !list.data) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.isPending) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   return (
     <div className="pad">
       <Card title={t.job.tabs.audit}>
@@ -25,13 +25,7 @@ export default function AuditTab({ job }: { job: string }) {
           </div>
         )}
       </Card>
-      {list.hasNextPage && (
-        <p className="foot">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t.act.loadMore}
-          </Button>
-        </p>
-      )}
+      <More of={list} />
     </div>
   );
 }

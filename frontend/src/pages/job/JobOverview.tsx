@@ -5,6 +5,7 @@ import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import type { JobItem, Run } from "@/api/schema.gen";
+import { Legend } from "@/components/Legend";
 import { Card, Empty } from "@/components/Panel";
 import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
@@ -50,7 +51,19 @@ export function JobOverview({ item }: { item: JobItem }) {
             </span>
           </div>
         )}
-        <Card title={t.job.chart} aside={<Legend />}>
+        <Card
+          title={t.job.chart}
+          aside={
+            <Legend
+              marks={[
+                ["b-ok", t.status.succeeded],
+                ["b-bad", t.status.failed],
+                ["ring", t.job.manual],
+                ["hollow", t.job.planned],
+              ]}
+            />
+          }
+        >
           {item.last_runs === null ? (
             <Empty icon={CloudOff} title={t.jobs.historyAway} />
           ) : runs.length === 0 ? (
@@ -134,30 +147,6 @@ function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
         {t.job.showRun}
       </Link>
     </div>
-  );
-}
-
-function Legend() {
-  const { t } = useWords();
-  return (
-    <span className="row g3 hide-s">
-      <span className="leg">
-        <i className="b-ok" />
-        {t.status.succeeded}
-      </span>
-      <span className="leg">
-        <i className="b-bad" />
-        {t.status.failed}
-      </span>
-      <span className="leg">
-        <i className="ring" />
-        {t.job.manual}
-      </span>
-      <span className="leg">
-        <i className="hollow" />
-        {t.job.planned}
-      </span>
-    </span>
   );
 }
 

@@ -7,10 +7,13 @@ import { jobLedger } from "@/api/ledger";
 import type { Fate as FateOf } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Status } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { Clock } from "@/components/Time";
+import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
@@ -65,62 +68,50 @@ export default function LedgerTab({ job }: { job: string }) {
           </>
         }
       >
-        {list.isError && !list.data ? (
-          <Failed error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.isPending ? (
-          <Skeleton />
+        {!list.data ? (
+          <Waiting on={list} />
         ) : entries.length === 0 ? (
           <Empty icon={BookCheck} title={t.ledger.none} />
         ) : (
-          <div className="sideways">
-            <table className="tbl c">
-              <thead>
-                <tr>
-                  <th>{t.ledger.fire}</th>
-                  <th>{t.ledger.fate}</th>
-                  <th>{t.runs.columns.status}</th>
-                  <th>{t.runs.columns.run}</th>
-                  <th className="r">{t.ledger.late}</th>
-                  <th>{t.ledger.reason}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {newest.map((e) => (
-                  <tr key={e.fire_time}>
-                    <td>
-                      <Clock at={e.fire_time} />
-                    </td>
-                    <td>
-                      <Fate fate={e.fate} />
-                    </td>
-                    <td>{e.status ? <Status status={e.status} /> : "—"}</td>
-                    <td>
-                      {e.started_at ? (
-                        <Link to="/runs/$runId" params={{ runId: e.run_id }} className="mono plain">
-                          {shortId(e.run_id)}
-                        </Link>
-                      ) : (
-                        "—"
-                      )}
-                    </td>
-                    <td className="r num sec">{e.late ? formatDuration(parseDuration(e.late) ?? 0) : "—"}</td>
-                    <td className="result">
-                      <span className="sec">{e.reason}</span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            heads={[
+              t.ledger.fire,
+              t.ledger.fate,
+              t.runs.columns.status,
+              t.runs.columns.run,
+              { right: t.ledger.late },
+              t.ledger.reason,
+            ]}
+            compact
+          >
+            {newest.map((e) => (
+              <tr key={e.fire_time}>
+                <td>
+                  <Clock at={e.fire_time} />
+                </td>
+                <td>
+                  <Fate fate={e.fate} />
+                </td>
+                <td>{e.status ? <Status status={e.status} /> : "—"}</td>
+                <td>
+                  {e.started_at ? (
+                    <Link to="/runs/$runId" params={{ runId: e.run_id }} className="mono plain">
+                      {shortId(e.run_id)}
+                    </Link>
+                  ) : (
+                    "—"
+                  )}
+                </td>
+                <td className="r num sec">{e.late ? formatDuration(parseDuration(e.late) ?? 0) : "—"}</td>
+                <td className="result">
+                  <span className="sec">{e.reason}</span>
+                </td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Card>
-      {list.hasNextPage && (
-        <p className="foot">
-          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            {t.act.loadMore}
-          </Button>
-        </p>
-      )}
+      <More of={list} />
       {filling && (
         <Suspense>
           <BackfillDialog job={job} range={range} only={usual(fate)} onClose={() => setFilling(false)} />

@@ -3,6 +3,7 @@ import type { JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { useT } from "@/i18n";
+import { paramsIn } from "@/lib/params";
 
 interface RunDialogProps {
   item: JobItem;
@@ -15,7 +16,7 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
   const t = useT();
   const [text, setText] = useState(JSON.stringify(item.definition.params ?? {}, null, 2));
   const [busy, setBusy] = useState(false);
-  const value = parse(text);
+  const value = text.trim() === "" ? undefined : paramsIn(text);
   const run = () => {
     if (value === undefined) return;
     setBusy(true);
@@ -36,12 +37,4 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
       <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={10} />
     </FormDialog>
   );
-}
-
-function parse(text: string): { json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

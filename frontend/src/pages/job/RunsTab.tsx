@@ -5,10 +5,11 @@ import { refOf } from "@/api/jobs";
 import { failuresQuery } from "@/api/reports";
 import { runList } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
+import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { every } from "@/lib/every";
 import { useNow } from "@/lib/now";
@@ -53,10 +54,8 @@ export default function RunsTab({ job }: { job: string }) {
           onChange={(next) => set({ cause: next.length ? next : undefined })}
         />
       </div>
-      {list.isError && !list.data ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
-        <Skeleton rows={14} />
+      {!list.data ? (
+        <Waiting on={list} rows={14} />
       ) : runs.length === 0 ? (
         <Empty icon={SearchX} title={status || cause ? t.runs.none : t.job.noRuns} />
       ) : (
@@ -64,15 +63,7 @@ export default function RunsTab({ job }: { job: string }) {
           <div className="sideways">
             <RunTable runs={runs} withExecutor />
           </div>
-          <p className="foot">
-            {list.hasNextPage ? (
-              <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                {t.act.loadMore}
-              </Button>
-            ) : (
-              <span className="mut">{t.runs.end}</span>
-            )}
-          </p>
+          <More of={list} end={t.runs.end} />
         </>
       )}
     </>

@@ -7,9 +7,10 @@ import type { JobItem, JobVersion } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
+import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { useComplain } from "@/shell/actions";
@@ -33,8 +34,7 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
       search: { v: version },
       replace: true,
     });
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.isPending) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   return (
     <div className="pad versions">
       <Card>

@@ -2,16 +2,16 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileUp, ListChecks, Plus, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { groupsQuery } from "@/api/cluster";
 import { type JobFilter, jobCount, jobList } from "@/api/jobs";
 import { Button } from "@/components/Button";
-import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { Empty } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { useWords } from "@/lib/format";
 import { parseSearch, queryOf } from "@/lib/search";
 import { failures, living } from "@/lib/status";
 import { jobsSearch, jobViews } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { SavedViews, useMyViews } from "@/shell/SavedViews";
@@ -43,7 +43,6 @@ export default function JobsPage() {
   const saved = useMyViews("jobs");
   const here = saved.find((v) => v.query === query);
   const list = useInfiniteQuery(jobList(filter));
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   const mayEdit = useMay()("edit");
   const [importing, setImporting] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -106,12 +105,7 @@ export default function JobsPage() {
               placeholder={t.jobs.filter}
               onChange={(text) => set({ q: text || undefined })}
             />
-            <FilterChip
-              name={t.jobs.group}
-              options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-              chosen={group ? [group] : []}
-              onChange={([next]) => set({ group: next })}
-            />
+            <GroupFilter group={group} onChange={(next) => set({ group: next })} />
             <SavedViews
               page="jobs"
               query={query}
@@ -128,10 +122,8 @@ export default function JobsPage() {
       }
     >
       <div className={`scroller${list.isPlaceholderData ? " stale" : ""}`} ref={scroller}>
-        {list.isError && !list.data ? (
-          <Failed error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.isPending ? (
-          <Skeleton rows={14} height={46} />
+        {!list.data ? (
+          <Waiting on={list} rows={14} height={46} />
         ) : items.length === 0 ? (
           isFiltered ? (
             <Empty icon={SearchX} title={t.jobs.none} hint={t.jobs.noneHint(described.join(" · "))}>

@@ -1,22 +1,24 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { BookCheck, CircleCheck, History, TriangleAlert } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { ledgerAudit } from "@/api/ledger";
 import type { Tally } from "@/api/schema.gen";
-import { Button, IconButton } from "@/components/Button";
-import { FilterChip } from "@/components/FilterChip";
+import { IconButton } from "@/components/Button";
 import { Kpi } from "@/components/Kpi";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { Table } from "@/components/Table";
+import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
 import { addTallies, byJob, type JobTally } from "@/lib/tally";
 import { ranges } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Fate } from "./Fate";
@@ -31,7 +33,6 @@ export default function LedgerPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/ledger" });
   const { range = "24h", group } = useSearch({ from: "/ledger" });
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
   const from = useMemo(
     () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
@@ -49,13 +50,9 @@ export default function LedgerPage() {
       crumbs={[{ text: t.nav.ledger }]}
       actions={
         <>
-          <FilterChip
-            name={t.runs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) =>
-              void navigate({ search: (was) => ({ ...was, group: next }), replace: true })
-            }
+          <GroupFilter
+            group={group}
+            onChange={(next) => void navigate({ search: (was) => ({ ...was, group: next }), replace: true })}
           />
           <Segments
             label={t.runs.range}
@@ -71,10 +68,8 @@ export default function LedgerPage() {
         </>
       }
     >
-      {list.isError && !list.data ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
-        <Skeleton rows={12} />
+      {!list.data ? (
+        <Waiting on={list} rows={12} />
       ) : (
         <div className={list.isPlaceholderData ? "pad stale" : "pad"}>
           <div className="kpis four">
@@ -138,13 +133,7 @@ export default function LedgerPage() {
               />
             </Suspense>
           )}
-          {list.hasNextPage && (
-            <p className="foot">
-              <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                {t.act.loadMore}
-              </Button>
-            </p>
-          )}
+          <More of={list} />
         </div>
       )}
     </Page>
@@ -160,73 +149,64 @@ function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string):
     <td className={`r num ${n ? tone : "mut"}`}>{n ? f.number(n) : "0"}</td>
   );
   return (
-    <div className="sideways">
-      <table className="tbl c ledger">
-        <thead>
-          <tr>
-            <th>{t.ledger.job}</th>
-            <th>{t.ledger.days}</th>
-            <th className="r">{t.ledger.fires}</th>
-            <th className="r">{t.ledger.fates.ran}</th>
-            <th className="r">{t.ledger.fates.caught_up}</th>
-            <th className="r">{t.ledger.fates.skipped}</th>
-            <th className="r">{t.ledger.fates.missed}</th>
-            <th className="r">{t.ledger.fates.pending}</th>
-            <th className="r">{t.ledger.wrong}</th>
-            <th className="r">
-              <span className="sr">{t.act.backfill}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((j) => (
-            <tr key={j.job}>
-              <td>
-                <Link
-                  to="/jobs/$group/$name/$tab"
-                  params={{ ...refOf(j.job), tab: "ledger" }}
-                  className="name"
-                >
-                  {j.job}
-                </Link>
-              </td>
-              <td>
-                <span className="ledgerdays">
-                  {days.map((day) => {
-                    const tally = j.days.get(day);
-                    const wrong = (tally?.discrepancies ?? 0) + (tally?.missed ?? 0);
-                    return (
-                      <i
-                        key={day}
-                        className={toneOf(tally)}
-                        title={t.ledger.day(f.day(day), tally?.fires ?? 0, wrong)}
-                      />
-                    );
-                  })}
-                </span>
-              </td>
-              <td className="r num">{f.number(j.total.fires)}</td>
-              {cell(j.total.ran ?? 0)}
-              {cell(j.total.caught_up, "c-warn")}
-              {cell(j.total.skipped)}
-              {cell(j.total.missed, "c-warn")}
-              {cell((j.total.pending ?? 0) + (j.total.undecided ?? 0))}
-              {cell(j.total.discrepancies, "c-bad")}
-              <td className="r">
-                {may("operate", refOf(j.job).group) && leftOver(j.total) > 0 && (
-                  <IconButton
-                    icon={History}
-                    size={14}
-                    label={`${t.act.backfill} ${j.job}`}
-                    onClick={() => onBackfill(j.job)}
+    <Table
+      heads={[
+        t.ledger.job,
+        t.ledger.days,
+        { right: t.ledger.fires },
+        { right: t.ledger.fates.ran },
+        { right: t.ledger.fates.caught_up },
+        { right: t.ledger.fates.skipped },
+        { right: t.ledger.fates.missed },
+        { right: t.ledger.fates.pending },
+        { right: t.ledger.wrong },
+      ]}
+      actions={t.act.backfill}
+      compact
+      className="ledger"
+    >
+      {jobs.map((j) => (
+        <tr key={j.job}>
+          <td>
+            <Link to="/jobs/$group/$name/$tab" params={{ ...refOf(j.job), tab: "ledger" }} className="name">
+              {j.job}
+            </Link>
+          </td>
+          <td>
+            <span className="ledgerdays">
+              {days.map((day) => {
+                const tally = j.days.get(day);
+                const wrong = (tally?.discrepancies ?? 0) + (tally?.missed ?? 0);
+                return (
+                  <i
+                    key={day}
+                    className={toneOf(tally)}
+                    title={t.ledger.day(f.day(day), tally?.fires ?? 0, wrong)}
                   />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+                );
+              })}
+            </span>
+          </td>
+          <td className="r num">{f.number(j.total.fires)}</td>
+          {cell(j.total.ran ?? 0)}
+          {cell(j.total.caught_up, "c-warn")}
+          {cell(j.total.skipped)}
+          {cell(j.total.missed, "c-warn")}
+          {cell((j.total.pending ?? 0) + (j.total.undecided ?? 0))}
+          {cell(j.total.discrepancies, "c-bad")}
+          <td className="r">
+            {may("operate", refOf(j.job).group) && leftOver(j.total) > 0 && (
+              <IconButton
+                icon={History}
+                size={14}
+                label={`${t.act.backfill} ${j.job}`}
+                onClick={() => onBackfill(j.job)}
+              />
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

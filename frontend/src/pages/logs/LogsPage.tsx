@@ -1,17 +1,18 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileSearch, SearchX } from "lucide-react";
 import { memo, useMemo } from "react";
-import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { type LogFilter, logSearch } from "@/api/logs";
 import type { LogLine } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { GroupDot } from "@/components/TaskIcon";
+import { Waiting } from "@/components/Waiting";
 import { plainText } from "@/lib/ansi";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
@@ -20,6 +21,7 @@ import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
 import { pieces, wordsOf } from "@/lib/searchwords";
 import { levels, ranges } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { useLogsT } from "./texts";
 
@@ -32,7 +34,6 @@ export default function LogsPage() {
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });
   const { q, level, job, group, range = "24h" } = search;
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
   const from = useMemo(
     () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
@@ -74,12 +75,7 @@ export default function LogsPage() {
             chosen={level ?? []}
             onChange={(next) => set({ level: orNone(next) })}
           />
-          <FilterChip
-            name={t.runs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => set({ group: next })}
-          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
           {job && (
             <FilterChip
               name={t.runs.columns.job}
@@ -99,10 +95,8 @@ export default function LogsPage() {
         </div>
       }
     >
-      {list.isError && !list.data ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.isPending ? (
-        <Skeleton rows={18} height={24} />
+      {!list.data ? (
+        <Waiting on={list} rows={18} height={24} />
       ) : lines.length === 0 ? (
         <Empty icon={q ? SearchX : FileSearch} title={t.logs.none} hint={t.logs.noneHint} />
       ) : (
@@ -118,17 +112,7 @@ export default function LogsPage() {
           ))}
         </ol>
       )}
-      {lines.length > 0 && (
-        <p className="foot">
-          {list.hasNextPage ? (
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              {t.act.loadMore}
-            </Button>
-          ) : (
-            <span className="mut">{t.logs.end}</span>
-          )}
-        </p>
-      )}
+      {lines.length > 0 && <More of={list} end={t.logs.end} />}
     </Page>
   );
 }

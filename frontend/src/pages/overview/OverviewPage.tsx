@@ -6,6 +6,7 @@ import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns, runCounts } from "@/api/runs";
 import { fireCounts } from "@/api/schedule";
+import { Legend } from "@/components/Legend";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
@@ -185,24 +186,14 @@ function Top({ range }: { range: Range }) {
         <Card
           title={t.overview.chart}
           aside={
-            <span className="row g3 hide-s">
-              <span className="leg">
-                <i className="b-ok" />
-                {t.status.succeeded}
-              </span>
-              <span className="leg">
-                <i className="b-bad" />
-                {t.status.failed}
-              </span>
-              <span className="leg">
-                <i className="b-idle" />
-                {t.overview.other}
-              </span>
-              <span className="leg">
-                <i className="hollow" />
-                {t.overview.scheduled}
-              </span>
-            </span>
+            <Legend
+              marks={[
+                ["b-ok", t.status.succeeded],
+                ["b-bad", t.status.failed],
+                ["b-idle", t.overview.other],
+                ["hollow", t.overview.scheduled],
+              ]}
+            />
           }
         >
           {past.isError && !past.data ? (

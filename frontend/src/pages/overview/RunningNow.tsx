@@ -5,6 +5,7 @@ import { jobQuery, refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { Card, Empty } from "@/components/Panel";
 import { Status } from "@/components/Status";
+import { Table } from "@/components/Table";
 import { useT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
@@ -47,70 +48,61 @@ export function RunningNow() {
       {first.length === 0 ? (
         <Empty title={t.overview.nothingRuns} />
       ) : (
-        <div className="sideways">
-          <table className="tbl c">
-            <thead>
-              <tr>
-                <th>{t.runs.columns.job}</th>
-                <th>{t.runs.columns.run}</th>
-                <th>{t.runs.columns.executor}</th>
-                <th>{t.overview.elapsed}</th>
-                <th />
+        <Table
+          heads={[t.runs.columns.job, t.runs.columns.run, t.runs.columns.executor, t.overview.elapsed]}
+          actions={t.act.more}
+          compact
+        >
+          {first.map((r, i) => {
+            const elapsed = durationOf(r, now);
+            const { p50, p95 } = usual[i] ?? {};
+            const over = elapsed !== undefined && p95 !== undefined && elapsed > p95;
+            return (
+              <tr key={`${r.run_id}.${r.attempt}`}>
+                <td>
+                  <span className="row g2">
+                    <Status status={r.status} bare />
+                    <Link to="/jobs/$group/$name" params={refOf(r.job)} className="name trunc">
+                      {refOf(r.job).name}
+                    </Link>
+                  </span>
+                </td>
+                <td className="mono sec">{shortId(r.run_id)}</td>
+                <td className="sec">{r.instance ?? r.reason ?? "—"}</td>
+                <td>
+                  <span className="row g2">
+                    <span className="bar elapsed">
+                      <i
+                        className={over ? "b-warn" : "b-run"}
+                        style={{
+                          width: `${r.percent ?? (elapsed && p50 ? Math.min(100, (elapsed / p50) * 100) : 0)}%`,
+                        }}
+                      />
+                    </span>
+                    <span className="num right">
+                      <span className={over ? "c-warn" : undefined}>
+                        {elapsed === undefined
+                          ? t.status[r.status]
+                          : formatDuration(Math.floor(elapsed / 1000) * 1000)}
+                      </span>
+                      {p50 !== undefined && <span className="mut"> / {formatDuration(p50)}</span>}
+                    </span>
+                  </span>
+                </td>
+                <td className="r">
+                  <Link
+                    to="/runs/$runId"
+                    params={{ runId: r.run_id }}
+                    className="ic"
+                    aria-label={`${t.act.openRun} ${shortId(r.run_id)}`}
+                  >
+                    <ArrowRight size={15} aria-hidden />
+                  </Link>
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {first.map((r, i) => {
-                const elapsed = durationOf(r, now);
-                const { p50, p95 } = usual[i] ?? {};
-                const over = elapsed !== undefined && p95 !== undefined && elapsed > p95;
-                return (
-                  <tr key={`${r.run_id}.${r.attempt}`}>
-                    <td>
-                      <span className="row g2">
-                        <Status status={r.status} bare />
-                        <Link to="/jobs/$group/$name" params={refOf(r.job)} className="name trunc">
-                          {refOf(r.job).name}
-                        </Link>
-                      </span>
-                    </td>
-                    <td className="mono sec">{shortId(r.run_id)}</td>
-                    <td className="sec">{r.instance ?? r.reason ?? "—"}</td>
-                    <td>
-                      <span className="row g2">
-                        <span className="bar elapsed">
-                          <i
-                            className={over ? "b-warn" : "b-run"}
-                            style={{
-                              width: `${r.percent ?? (elapsed && p50 ? Math.min(100, (elapsed / p50) * 100) : 0)}%`,
-                            }}
-                          />
-                        </span>
-                        <span className="num right">
-                          <span className={over ? "c-warn" : undefined}>
-                            {elapsed === undefined
-                              ? t.status[r.status]
-                              : formatDuration(Math.floor(elapsed / 1000) * 1000)}
-                          </span>
-                          {p50 !== undefined && <span className="mut"> / {formatDuration(p50)}</span>}
-                        </span>
-                      </span>
-                    </td>
-                    <td className="r">
-                      <Link
-                        to="/runs/$runId"
-                        params={{ runId: r.run_id }}
-                        className="ic"
-                        aria-label={`${t.act.openRun} ${shortId(r.run_id)}`}
-                      >
-                        <ArrowRight size={15} aria-hidden />
-                      </Link>
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+            );
+          })}
+        </Table>
       )}
     </Card>
   );

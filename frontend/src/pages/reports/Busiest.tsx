@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
+import { ShareBar } from "@/components/ShareBar";
+import { Table } from "@/components/Table";
 import { useFormat } from "@/lib/format";
 import { useReportsT } from "./texts";
 
@@ -18,39 +20,26 @@ export function Busiest({ rows }: { rows: ReportRow[] }) {
       {rows.length === 0 ? (
         <Empty title={r.nothing} />
       ) : (
-        <div className="sideways">
-          <table className="tbl c">
-            <thead>
-              <tr>
-                <th>{r.minute}</th>
-                <th>{r.share}</th>
-                <th className="r">{r.runs}</th>
+        <Table heads={[r.minute, r.share, { right: r.runs }]} compact>
+          {rows.map((row) => {
+            const at = Date.parse(row.at ?? "");
+            return (
+              <tr key={at}>
+                <td>
+                  <Link to="/runs" search={{ from: iso(at), to: iso(at + minute) }} className="name num">
+                    {f.day(at)} {f.minute(at)}
+                  </Link>
+                </td>
+                <td>
+                  <span className="row">
+                    <ShareBar share={row.runs / most} />
+                  </span>
+                </td>
+                <td className="r num">{f.number(row.runs)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => {
-                const at = Date.parse(row.at ?? "");
-                return (
-                  <tr key={at}>
-                    <td>
-                      <Link to="/runs" search={{ from: iso(at), to: iso(at + minute) }} className="name num">
-                        {f.day(at)} {f.minute(at)}
-                      </Link>
-                    </td>
-                    <td>
-                      <span className="row">
-                        <span className="bar elapsed" aria-hidden>
-                          <i className="b-accent" style={{ width: `${(row.runs / most) * 100}%` }} />
-                        </span>
-                      </span>
-                    </td>
-                    <td className="r num">{f.number(row.runs)}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+            );
+          })}
+        </Table>
       )}
     </Card>
   );

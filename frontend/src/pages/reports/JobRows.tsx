@@ -5,6 +5,7 @@ import { jobQuery, refOf } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
 import { RunStrip } from "@/components/RunStrip";
+import { Table } from "@/components/Table";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useReportsT } from "./texts";
@@ -23,7 +24,7 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
     })),
   });
   return (
-    <Table
+    <JobTable
       title={t.reports.unhealthy}
       note={t.reports.unhealthyHint}
       none={t.reports.healthy}
@@ -48,7 +49,7 @@ export function Slowest({ rows }: { rows: ReportRow[] }) {
   const f = useFormat();
   const r = t.reports;
   return (
-    <Table
+    <JobTable
       title={r.slowest}
       note={r.slowestHint}
       none={r.nothing}
@@ -66,7 +67,7 @@ export function Slowest({ rows }: { rows: ReportRow[] }) {
   );
 }
 
-interface TableProps {
+interface JobTableProps {
   title: string;
   note: string;
   /** What is said when there is no row. */
@@ -76,43 +77,29 @@ interface TableProps {
   cells(row: ReportRow, i: number): ReactNode;
 }
 
-function Table({ title, note, none, heads, rows, cells }: TableProps) {
+function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
   const t = useReportsT();
   return (
     <Card title={title} note={<span className="hide-s">{note}</span>}>
       {rows.length === 0 ? (
         <Empty title={none} />
       ) : (
-        <div className="sideways">
-          <table className="tbl c">
-            <thead>
-              <tr>
-                <th>{t.reports.job}</th>
-                {heads.map((h) => (
-                  <th key={h} className="r">
-                    {h}
-                  </th>
-                ))}
+        <Table heads={[t.reports.job, ...heads.map((head) => ({ right: head }))]} compact>
+          {rows.map((row, i) => {
+            const ref = refOf(row.job ?? "");
+            return (
+              <tr key={row.job}>
+                <td>
+                  <Link to="/jobs/$group/$name" params={ref} className="name">
+                    {ref.name}
+                  </Link>{" "}
+                  <span className="mut">{ref.group}</span>
+                </td>
+                {cells(row, i)}
               </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, i) => {
-                const ref = refOf(row.job ?? "");
-                return (
-                  <tr key={row.job}>
-                    <td>
-                      <Link to="/jobs/$group/$name" params={ref} className="name">
-                        {ref.name}
-                      </Link>{" "}
-                      <span className="mut">{ref.group}</span>
-                    </td>
-                    {cells(row, i)}
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+            );
+          })}
+        </Table>
       )}
     </Card>
   );

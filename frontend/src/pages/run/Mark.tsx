@@ -1,17 +1,18 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { BookmarkCheck } from "lucide-react";
 import { useState } from "react";
 import { refOf } from "@/api/jobs";
 import { markRun, runQuery, runsKey } from "@/api/runs";
 import type { MarkRequest, RunDetail } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { Dialog } from "@/components/Dialog";
-import { Segments } from "@/components/Segments";
+import { FormDialog } from "@/components/FormDialog";
+import { TextField } from "@/components/fields";
+import { SegmentsField } from "@/components/Segments";
 import { Clock } from "@/components/Time";
 import { useWords } from "@/lib/format";
 import { isMarkable } from "@/lib/status";
-import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
+import { useSave } from "@/shell/useSave";
 
 /** What somebody says of a run that ended without success, and the way to say it. */
 export function Mark({ detail }: { detail: RunDetail }) {
@@ -52,61 +53,36 @@ function MarkDialog({ detail, onClose }: { detail: RunDetail; onClose(): void })
   const { t } = useWords();
   const w = t.run.mark;
   const client = useQueryClient();
-  const onError = useComplain();
   const [as, setAs] = useState<MarkRequest["as"]>(detail.mark?.as ?? "handled");
   const [note, setNote] = useState("");
-  const mark = useMutation({
-    mutationFn: () => markRun(detail.run_id, { as, note: note.trim() }),
-    onError,
-    onSuccess: (marked) => {
+  const mark = useSave({
+    act: () => markRun(detail.run_id, { as, note: note.trim() }),
+    stale: runsKey,
+    onSaved: (marked) => {
       client.setQueryData(runQuery(detail.run_id).queryKey, marked);
-      void client.invalidateQueries({ queryKey: runsKey });
       onClose();
     },
   });
-  const ready = note.trim() !== "";
   return (
-    <Dialog
+    <FormDialog
       title={w.ask}
       hint={w.hint}
-      open
+      verb={w.verb}
+      {...mark}
+      disabled={note.trim() === ""}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button look="primary" busy={mark.isPending} disabled={!ready} onClick={() => mark.mutate()}>
-            {w.verb}
-          </Button>
-        </>
-      }
     >
-      <form
-        className="fields"
-        onSubmit={(e) => {
-          e.preventDefault();
-          if (ready && !mark.isPending) mark.mutate();
-        }}
-      >
-        <div className="f">
-          <span className="lab">{w.title}</span>
-          <Segments
-            label={w.title}
-            value={as}
-            options={[
-              { value: "handled", label: w.as.handled },
-              { value: "succeeded", label: w.as.succeeded },
-              { value: "none", label: w.as.none, disabled: !detail.mark },
-            ]}
-            onChange={setAs}
-          />
-        </div>
-        <label className="f">
-          <span className="lab">{w.note}</span>
-          <span className="inp">
-            <input value={note} maxLength={2000} required onChange={(e) => setNote(e.target.value)} />
-          </span>
-        </label>
-      </form>
-    </Dialog>
+      <SegmentsField
+        label={w.title}
+        value={as}
+        options={[
+          { value: "handled", label: w.as.handled },
+          { value: "succeeded", label: w.as.succeeded },
+          { value: "none", label: w.as.none, disabled: !detail.mark },
+        ]}
+        onChange={setAs}
+      />
+      <TextField label={w.note} value={note} maxLength={2000} required onChange={setNote} />
+    </FormDialog>
   );
 }

@@ -1,12 +1,13 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type RetryOptions, retryRun, runsKey } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
-import { Segments } from "@/components/Segments";
+import { SegmentsField } from "@/components/Segments";
 import { useT } from "@/i18n";
+import { paramsIn } from "@/lib/params";
+import { useSave } from "@/shell/useSave";
 
 interface RetryDialogProps {
   detail: RunDetail;
@@ -20,23 +21,22 @@ interface RetryDialogProps {
 export default function RetryDialog({ detail, run, params, onClose }: RetryDialogProps) {
   const t = useT();
   const w = t.run.retry;
-  const client = useQueryClient();
   const navigate = useNavigate();
   const before = params === undefined ? "" : JSON.stringify(params, null, 2);
   const [version, setVersion] = useState<"latest" | "same">("latest");
   const [pieces, setPieces] = useState<"all" | "failed">("failed");
   const [text, setText] = useState(before);
   const inPieces = (run.broadcast_total ?? 0) > 0;
-  const value = parse(text);
-  const retry = useMutation({
-    mutationFn: () => {
+  const value = paramsIn(text);
+  const retry = useSave({
+    act: () => {
       const options: RetryOptions = { version };
       if (inPieces) options.pieces = pieces;
       if (text !== before && value) options.params = value.json;
       return retryRun(detail.run_id, options);
     },
-    onSuccess: (accepted) => {
-      void client.invalidateQueries({ queryKey: runsKey });
+    stale: runsKey,
+    onSaved: (accepted) => {
       onClose();
       void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } });
     },
@@ -48,38 +48,30 @@ export default function RetryDialog({ detail, run, params, onClose }: RetryDialo
       hint={w.hint}
       wide
       verb={t.act.runAgain}
-      busy={retry.isPending}
+      {...retry}
       disabled={!value}
-      error={retry.error}
       aside={!value && t.job.badJson}
-      onSubmit={() => retry.mutate()}
       onClose={onClose}
     >
-      <div className="f">
-        <span className="lab">{w.version}</span>
-        <Segments
-          label={w.version}
-          value={version}
-          options={[
-            { value: "latest", label: w.latest },
-            { value: "same", label: w.same(run.version) },
-          ]}
-          onChange={setVersion}
-        />
-      </div>
+      <SegmentsField
+        label={w.version}
+        value={version}
+        options={[
+          { value: "latest", label: w.latest },
+          { value: "same", label: w.same(run.version) },
+        ]}
+        onChange={setVersion}
+      />
       {inPieces && (
-        <div className="f">
-          <span className="lab">{t.run.pieces}</span>
-          <Segments
-            label={t.run.pieces}
-            value={pieces}
-            options={[
-              { value: "failed", label: w.failedPieces },
-              { value: "all", label: w.allPieces },
-            ]}
-            onChange={setPieces}
-          />
-        </div>
+        <SegmentsField
+          label={t.run.pieces}
+          value={pieces}
+          options={[
+            { value: "failed", label: w.failedPieces },
+            { value: "all", label: w.allPieces },
+          ]}
+          onChange={setPieces}
+        />
       )}
       {!repeats && (
         <div className="f">
@@ -89,14 +81,4 @@ export default function RetryDialog({ detail, run, params, onClose }: RetryDialo
       )}
     </FormDialog>
   );
-}
-
-/** No text at all is no parameters, which is a value too. */
-function parse(text: string): { json: unknown } | undefined {
-  if (text.trim() === "") return { json: undefined };
-  try {
-    return { json: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

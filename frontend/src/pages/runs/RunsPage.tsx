@@ -7,11 +7,13 @@ import { latestRuns, type RunFilter, runCounts, runList } from "@/api/runs";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
-import { Empty, Failed, Skeleton } from "@/components/Panel";
+import { More } from "@/components/More";
+import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { type Bar, StackChart } from "@/components/StackChart";
 import { useRowKeys } from "@/components/useRowKeys";
+import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -19,6 +21,7 @@ import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
 import { statuses } from "@/lib/status";
 import { causes, ranges, runsSearch } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { Page } from "@/shell/Page";
 import { SavedViews } from "@/shell/SavedViews";
@@ -115,12 +118,7 @@ export default function RunsPage() {
             chosen={cause ?? []}
             onChange={(next) => set({ cause: orNone(next) })}
           />
-          <FilterChip
-            name={t.runs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => set({ group: next })}
-          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
           <FilterChip
             name={t.runs.instance}
             options={groups.flatMap((g) =>
@@ -170,27 +168,15 @@ export default function RunsPage() {
         </div>
       )}
       <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
-        {list.isError && !list.data ? (
-          <Failed error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.isPending ? (
-          <Skeleton rows={14} />
+        {!list.data ? (
+          <Waiting on={list} rows={14} />
         ) : runs.length === 0 ? (
           <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />
         ) : (
           <RunTable runs={runs} withJob withExecutor marked={rows.marked} />
         )}
       </div>
-      {runs.length > 0 && (
-        <p className="foot">
-          {list.hasNextPage ? (
-            <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              {t.act.loadMore}
-            </Button>
-          ) : (
-            <span className="mut">{t.runs.end}</span>
-          )}
-        </p>
-      )}
+      {runs.length > 0 && <More of={list} end={t.runs.end} />}
     </Page>
   );
 }

@@ -1,11 +1,10 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { calendarsQuery, groupsQuery } from "@/api/cluster";
+import { calendarsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { runCounts } from "@/api/runs";
 import { firesPages } from "@/api/schedule";
-import { FilterChip } from "@/components/FilterChip";
 import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Failed } from "@/components/Panel";
@@ -13,6 +12,7 @@ import { Segments } from "@/components/Segments";
 import { useWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
 
@@ -31,7 +31,6 @@ export default function CalendarPage() {
   const navigate = useNavigate({ from: "/schedule/calendar" });
   const { month, group, all } = useSearch({ from: "/schedule/calendar" });
   const now = useNow();
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   const calendars = useQuery(calendarsQuery).data?.items ?? [];
   const today = dateIn(f.zone, now);
   const shown = isMonth(month) ? month : today.slice(0, 7);
@@ -70,12 +69,7 @@ export default function CalendarPage() {
     >
       <div className="pad grid bigmonth">
         <div className="row g3 wrap">
-          <FilterChip
-            name={t.jobs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => set({ group: next })}
-          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
           <Segments
             label={t.plan.which}
             value={all ? "all" : "daily"}

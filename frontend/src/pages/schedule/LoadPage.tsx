@@ -2,15 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, Waypoints } from "lucide-react";
 import { useState } from "react";
-import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { fireCounts, firesQuery } from "@/api/schedule";
 import { Button } from "@/components/Button";
-import { FilterChip } from "@/components/FilterChip";
 import { Kpi } from "@/components/Kpi";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Card, Empty } from "@/components/Panel";
+import { Table } from "@/components/Table";
+import { Waiting } from "@/components/Waiting";
 import { useWords, wallToInstant } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { OffsetsDialog } from "./OffsetsDialog";
@@ -25,7 +26,6 @@ export default function LoadPage() {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/schedule/load" });
   const { group } = useSearch({ from: "/schedule/load" });
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   const now = useNow();
   const [chosen, setChosen] = useState<number>();
   const mayEdit = useMay()("edit");
@@ -74,17 +74,13 @@ export default function LoadPage() {
     >
       <div className="pad">
         <div className="filters flat">
-          <FilterChip
-            name={t.jobs.group}
-            options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-            chosen={group ? [group] : []}
-            onChange={([next]) => void navigate({ search: { group: next }, replace: true })}
+          <GroupFilter
+            group={group}
+            onChange={(next) => void navigate({ search: { group: next }, replace: true })}
           />
         </div>
-        {query.isError && !query.data ? (
-          <Failed error={query.error} onRetry={() => void query.refetch()} />
-        ) : query.isPending ? (
-          <Skeleton />
+        {!query.data ? (
+          <Waiting on={query} />
         ) : total === 0 ? (
           <Empty icon={CalendarClock} title={t.plan.none} hint={t.plan.noneHint} />
         ) : (
@@ -216,35 +212,26 @@ function Drivers({ from, group, title, onSuggest }: DriversProps) {
       {jobs.length === 0 ? (
         data && <Empty title={t.plan.none} />
       ) : (
-        <div className="sideways">
-          <table className="tbl c">
-            <thead>
-              <tr>
-                <th>{t.jobs.columns.job}</th>
-                <th>{t.jobs.group}</th>
-                <th className="r">{t.plan.fires}</th>
-                <th className="r">{t.jobs.columns.next}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {jobs.map(({ job, fires, more }) => (
-                <tr key={job}>
-                  <td>
-                    <Link to="/jobs/$group/$name" params={refOf(job)} className="name">
-                      {refOf(job).name}
-                    </Link>
-                  </td>
-                  <td className="sec">{refOf(job).group}</td>
-                  <td className="r num">
-                    {f.number(fires.length)}
-                    {more && "+"}
-                  </td>
-                  <td className="r num sec">{fires[0] && f.time(fires[0])}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          heads={[t.jobs.columns.job, t.jobs.group, { right: t.plan.fires }, { right: t.jobs.columns.next }]}
+          compact
+        >
+          {jobs.map(({ job, fires, more }) => (
+            <tr key={job}>
+              <td>
+                <Link to="/jobs/$group/$name" params={refOf(job)} className="name">
+                  {refOf(job).name}
+                </Link>
+              </td>
+              <td className="sec">{refOf(job).group}</td>
+              <td className="r num">
+                {f.number(fires.length)}
+                {more && "+"}
+              </td>
+              <td className="r num sec">{fires[0] && f.time(fires[0])}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Card>
   );

@@ -5,7 +5,7 @@ import { refOf, refreshJobs } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import { applySpread, offsetsQuery } from "@/api/schedule";
 import { FormDialog } from "@/components/FormDialog";
-import { Failed, Skeleton } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { useMay } from "@/shell/may";
@@ -92,10 +92,8 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
       onSubmit={() => apply.mutate()}
       onClose={onClose}
     >
-      {query.isError ? (
-        <Failed error={query.error} onRetry={() => void query.refetch()} />
-      ) : !query.data ? (
-        <Skeleton rows={4} />
+      {!query.data ? (
+        <Waiting on={query} rows={4} />
       ) : items.length === 0 ? (
         <p className="sec">{p.noOffsets}</p>
       ) : (

@@ -1,19 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
-import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
 import type { Run } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
+import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
@@ -30,7 +29,6 @@ export default function TimelinePage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const { span = "1h", group, q, at } = useSearch({ from: "/schedule" });
-  const groups = useQuery(groupsQuery).data?.items ?? [];
   const length = spans[span];
   // The queries move on in steps, so that they are not new ones each second.
   const step = length / 120;
@@ -89,12 +87,7 @@ export default function TimelinePage() {
               placeholder={t.plan.filter}
               onChange={(text) => set({ q: text || undefined })}
             />
-            <FilterChip
-              name={t.jobs.group}
-              options={groups.map((g) => ({ value: g.executor_group, label: g.executor_group }))}
-              chosen={group ? [group] : []}
-              onChange={([next]) => set({ group: next })}
-            />
+            <GroupFilter group={group} onChange={(next) => set({ group: next })} />
             <span className="right row g2">
               <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
               <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>

@@ -4,10 +4,11 @@ import { endSession, sessionsQuery, setPassword } from "@/api/access";
 import type { Me } from "@/api/schema.gen";
 import { meKey, meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Card } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
-import { Segments } from "@/components/Segments";
+import { SegmentsField } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
+import { Waiting } from "@/components/Waiting";
 import { isZone, localZone, useLang } from "@/lib/format";
 import { setPrefs, type Theme, usePrefs } from "@/lib/prefs";
 import { useComplain } from "@/shell/actions";
@@ -19,8 +20,7 @@ import { useSettingsT } from "./texts";
 export default function Profile() {
   const t = useSettingsT();
   const me = useQuery(meQuery);
-  if (me.isError) return <Failed error={me.error} onRetry={() => void me.refetch()} />;
-  if (!me.data) return <Skeleton rows={4} />;
+  if (!me.data) return <Waiting on={me} rows={4} />;
   return (
     <div className="grid two-up">
       <div className="grid">
@@ -63,31 +63,25 @@ function Display() {
   return (
     <Card title={t.settings.display} note={t.settings.displayHint}>
       <div className="b fields">
-        <div className="f">
-          <span className="lab">{t.top.language}</span>
-          <Segments
-            label={t.top.language}
-            value={lang}
-            options={[
-              { value: "en", label: "English" },
-              { value: "zh", label: "简体中文" },
-            ]}
-            onChange={(next) => setPrefs({ lang: next })}
-          />
-        </div>
-        <div className="f">
-          <span className="lab">{t.top.theme}</span>
-          <Segments<Theme>
-            label={t.top.theme}
-            value={prefs.theme}
-            options={[
-              { value: "light", label: t.top.themeLight },
-              { value: "dark", label: t.top.themeDark },
-              { value: "system", label: t.top.themeSystem },
-            ]}
-            onChange={(theme) => setPrefs({ theme })}
-          />
-        </div>
+        <SegmentsField
+          label={t.top.language}
+          value={lang}
+          options={[
+            { value: "en", label: "English" },
+            { value: "zh", label: "简体中文" },
+          ]}
+          onChange={(next) => setPrefs({ lang: next })}
+        />
+        <SegmentsField<Theme>
+          label={t.top.theme}
+          value={prefs.theme}
+          options={[
+            { value: "light", label: t.top.themeLight },
+            { value: "dark", label: t.top.themeDark },
+            { value: "system", label: t.top.themeSystem },
+          ]}
+          onChange={(theme) => setPrefs({ theme })}
+        />
         <label className="f" htmlFor={`${zonesId}z`}>
           <span className="lab">{t.top.zone}</span>
           <span className={zone === "" || isZone(zone) ? "inp" : "inp bad"}>
@@ -209,16 +203,14 @@ function Sessions() {
         )
       }
     >
-      {list.isError ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.data ? (
+      {list.data ? (
         <SessionList
           sessions={list.data.items}
           ending={end.isPending ? end.variables : undefined}
           onEnd={end.mutate}
         />
       ) : (
-        <Skeleton rows={2} />
+        <Waiting on={list} rows={2} />
       )}
     </Card>
   );

@@ -8,10 +8,11 @@ import type { RetentionAmount, RetentionEffect, RetentionItem, Retention as Rule
 import { Button, IconButton } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Card, Skeleton } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
 import { Ago, Clock } from "@/components/Time";
 import { toast } from "@/components/Toasts";
+import { Waiting } from "@/components/Waiting";
 import { formatBytes } from "@/lib/bytes";
 import { useFormat } from "@/lib/format";
 import { isLength, type Rule, retentionOf, rulesOf } from "@/lib/retention";
@@ -21,8 +22,7 @@ import { useSettingsT } from "./texts";
 /** How long history is kept, by rules, with what each change does to the disk before it is made. */
 export default function Retention() {
   const item = useQuery(retentionQuery);
-  if (item.isError) return <Failed error={item.error} onRetry={() => void item.refetch()} />;
-  if (!item.data) return <Skeleton rows={4} />;
+  if (!item.data) return <Waiting on={item} rows={4} />;
   return <Editor key={item.data.revision} item={item.data} />;
 }
 

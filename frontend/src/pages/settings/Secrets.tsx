@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { groupsQuery } from "@/api/cluster";
 import { Choice } from "@/components/fields";
-import { Failed, Skeleton } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { useMay } from "@/shell/may";
 import { SecretsCard } from "@/shell/SecretsCard";
 import { useSettingsT } from "./texts";
@@ -14,8 +14,7 @@ export default function Secrets() {
   const navigate = useNavigate();
   const { group: wanted } = useSearch({ strict: false });
   const list = useQuery(groupsQuery);
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   const groups = list.data.items.map((g) => g.executor_group).filter((g) => may("edit", g));
   if (groups.length === 0) groups.push("default");
   const group = groups.find((g) => g === wanted) ?? groups[0] ?? "default";

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { endSessionsOf, sessionsOf } from "@/api/access";
-import { Failed, Skeleton } from "@/components/Panel";
+import { Waiting } from "@/components/Waiting";
 import { AskDialog } from "@/shell/AskDialog";
 import { SessionList } from "./SessionList";
 import { useSettingsT } from "./texts";
@@ -22,13 +22,7 @@ export function SessionsDialog({ user, onClose }: { user: string; onClose(): voi
       onDone={() => void client.invalidateQueries({ queryKey: sessionsOf(user).queryKey })}
       onClose={onClose}
     >
-      {list.isError ? (
-        <Failed error={list.error} onRetry={() => void list.refetch()} />
-      ) : list.data ? (
-        <SessionList sessions={list.data.items} />
-      ) : (
-        <Skeleton rows={2} />
-      )}
+      {list.data ? <SessionList sessions={list.data.items} /> : <Waiting on={list} rows={2} />}
     </AskDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { createToken, revokeToken, tokensKey, tokensQuery } from "@/api/access";
@@ -7,12 +7,15 @@ import { meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, TextField } from "@/components/fields";
-import { Card, Empty, Failed, Skeleton } from "@/components/Panel";
+import { Card, Empty } from "@/components/Panel";
 import { Reveal } from "@/components/Reveal";
-import { Segments } from "@/components/Segments";
+import { Segments, SegmentsField } from "@/components/Segments";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
-import { AskDialog } from "@/shell/AskDialog";
+import { Waiting } from "@/components/Waiting";
 import { useMay } from "@/shell/may";
+import { RemoveDialog } from "@/shell/RemoveDialog";
+import { useSave } from "@/shell/useSave";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
 import { useSettingsT } from "./texts";
@@ -23,7 +26,6 @@ const lives = ["7d", "30d", "90d", "366d"] as const;
 export default function Tokens() {
   const t = useSettingsT();
   const s = t.settings;
-  const client = useQueryClient();
   const isAdmin = useMay()("admin", "*");
   const me = useQuery(meQuery).data;
   const [whose, setWhose] = useState<"mine" | "all">("mine");
@@ -57,56 +59,38 @@ export default function Tokens() {
           </>
         }
       >
-        {list.isError ? (
-          <Failed error={list.error} onRetry={() => void list.refetch()} />
-        ) : !list.data ? (
-          <Skeleton rows={3} />
+        {!list.data ? (
+          <Waiting on={list} rows={3} />
         ) : list.data.items.length === 0 ? (
           <Empty title={s.noTokens} hint={s.noTokensHint} />
         ) : (
-          <div className="sideways">
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>{s.tokenName}</th>
-                  <th>{s.user}</th>
-                  <th>{s.access}</th>
-                  <th>{s.created}</th>
-                  <th>{s.expires}</th>
-                  <th className="r">
-                    <span className="sr">{s.revoke}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.data.items.map((token) => (
-                  <tr key={token.id}>
-                    <td>
-                      <span className="two-lines">
-                        <b>{token.name}</b>
-                        <span className="mut mono">{token.id}</span>
-                      </span>
-                    </td>
-                    <td>{token.user}</td>
-                    <td>
-                      <AccessTags access={token.access} />
-                    </td>
-                    <td className="mut">
-                      <Ago at={token.created_at} />
-                    </td>
-                    <td className={token.expired ? "c-bad" : "mut"}>
-                      <Ago at={token.expires_at} />
-                    </td>
-                    <td className="r">
-                      <Button small look="danger" onClick={() => setRevoking(token)}>
-                        {s.revoke}
-                      </Button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table heads={[s.tokenName, s.user, s.access, s.created, s.expires]} actions={s.revoke}>
+            {list.data.items.map((token) => (
+              <tr key={token.id}>
+                <td>
+                  <span className="two-lines">
+                    <b>{token.name}</b>
+                    <span className="mut mono">{token.id}</span>
+                  </span>
+                </td>
+                <td>{token.user}</td>
+                <td>
+                  <AccessTags access={token.access} />
+                </td>
+                <td className="mut">
+                  <Ago at={token.created_at} />
+                </td>
+                <td className={token.expired ? "c-bad" : "mut"}>
+                  <Ago at={token.expires_at} />
+                </td>
+                <td className="r">
+                  <Button small look="danger" onClick={() => setRevoking(token)}>
+                    {s.revoke}
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Card>
       {making && (
@@ -129,13 +113,14 @@ export default function Tokens() {
         />
       )}
       {revoking && (
-        <AskDialog
+        <RemoveDialog
+          name={revoking.name}
           title={s.revokeAsk(revoking.name)}
           hint={s.revokeHint}
           verb={s.revoke}
           done={s.revoked(revoking.name)}
           act={() => revokeToken(revoking.id)}
-          onDone={() => void client.invalidateQueries({ queryKey: tokensKey })}
+          stale={tokensKey}
           onClose={() => setRevoking(undefined)}
         />
       )}
@@ -153,43 +138,35 @@ interface TokenDialogProps {
 function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
   const t = useSettingsT();
   const s = t.settings;
-  const client = useQueryClient();
   const [name, setName] = useState("");
   const [user, setUser] = useState("");
   const [life, setLife] = useState<(typeof lives)[number]>("90d");
   const [narrow, setNarrow] = useState(false);
   const [access, setAccess] = useState<Access[]>([{ role: "operator", group: "default" }]);
-  const make = useMutation({
-    mutationFn: () => createToken(name, life, narrow ? access : undefined, user || undefined),
-    onSuccess: (made) => {
-      void client.invalidateQueries({ queryKey: tokensKey });
-      onMade(made);
-    },
+  const make = useSave({
+    act: () => createToken(name, life, narrow ? access : undefined, user || undefined),
+    stale: tokensKey,
+    onSaved: onMade,
   });
   return (
     <FormDialog
       title={s.newToken}
       wide
       verb={s.makeToken}
-      busy={make.isPending}
+      {...make}
       disabled={name === "" || (local && user === "")}
-      error={make.error}
-      onSubmit={() => make.mutate()}
       onClose={onClose}
     >
       <div className="two">
         <TextField label={s.tokenName} value={name} maxLength={100} placeholder="CI" onChange={setName} />
         {local && <TextField label={s.user} value={user} onChange={(v) => setUser(v.trim())} />}
       </div>
-      <div className="f">
-        <span className="lab">{s.lives}</span>
-        <Segments
-          label={s.lives}
-          value={life}
-          options={lives.map((l) => ({ value: l, label: l }))}
-          onChange={setLife}
-        />
-      </div>
+      <SegmentsField
+        label={s.lives}
+        value={life}
+        options={lives.map((l) => ({ value: l, label: l }))}
+        onChange={setLife}
+      />
       <Check label={s.narrow} checked={narrow} onChange={setNarrow} />
       {narrow && <AccessRows value={access} onChange={setAccess} />}
     </FormDialog>

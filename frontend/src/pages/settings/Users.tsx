@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Ellipsis, KeyRound, Link2, MonitorSmartphone, Pencil, Plus, Trash2, UserX } from "lucide-react";
 import { useState } from "react";
 import { deleteUser, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
@@ -7,11 +7,14 @@ import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, TextField } from "@/components/fields";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Card } from "@/components/Panel";
 import { Reveal } from "@/components/Reveal";
+import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
-import { AskDialog } from "@/shell/AskDialog";
+import { Waiting } from "@/components/Waiting";
 import { useComplain } from "@/shell/actions";
+import { RemoveDialog } from "@/shell/RemoveDialog";
+import { useSave } from "@/shell/useSave";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
 import { SessionsDialog } from "./SessionsDialog";
@@ -21,13 +24,11 @@ import { useSettingsT } from "./texts";
 export default function Users() {
   const t = useSettingsT();
   const s = t.settings;
-  const client = useQueryClient();
   const list = useQuery(usersQuery);
   const [editing, setEditing] = useState<UserItem | "new">();
   const [link, setLink] = useState<{ user: string; link: string; expires_at: string }>();
   const [removing, setRemoving] = useState<UserItem>();
-  if (list.isError) return <Failed error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  if (!list.data) return <Waiting on={list} />;
   return (
     <>
       <Card
@@ -39,32 +40,17 @@ export default function Users() {
           </Button>
         }
       >
-        <div className="sideways">
-          <table className="tbl">
-            <thead>
-              <tr>
-                <th>{s.user}</th>
-                <th>{s.access}</th>
-                <th>{s.signsIn}</th>
-                <th>{s.updated}</th>
-                <th className="r">
-                  <span className="sr">{t.act.more}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map((u) => (
-                <UserRow
-                  key={u.user}
-                  user={u}
-                  onEdit={() => setEditing(u)}
-                  onLink={setLink}
-                  onRemove={() => setRemoving(u)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={[s.user, s.access, s.signsIn, s.updated]} actions={t.act.more}>
+          {list.data.items.map((u) => (
+            <UserRow
+              key={u.user}
+              user={u}
+              onEdit={() => setEditing(u)}
+              onLink={setLink}
+              onRemove={() => setRemoving(u)}
+            />
+          ))}
+        </Table>
         {list.data.items.length === 0 && <p className="b sec">{s.noUsers}</p>}
       </Card>
       {editing && (
@@ -84,13 +70,12 @@ export default function Users() {
         />
       )}
       {removing && (
-        <AskDialog
+        <RemoveDialog
+          name={removing.user}
           title={s.removeUser(removing.user)}
           hint={s.removeUserHint}
-          verb={t.act.remove}
-          done={t.done.deleted(removing.user)}
           act={() => deleteUser(removing.user)}
-          onDone={() => void client.invalidateQueries({ queryKey: usersKey })}
+          stale={usersKey}
           onClose={() => setRemoving(undefined)}
         />
       )}
@@ -182,22 +167,21 @@ interface UserDialogProps {
 function UserDialog({ user, onClose, onLink }: UserDialogProps) {
   const t = useSettingsT();
   const s = t.settings;
-  const client = useQueryClient();
   const [name, setName] = useState(user?.user ?? "");
   const [display, setDisplay] = useState(user?.display_name ?? "");
   const [access, setAccess] = useState<Access[]>(user?.access ?? [{ role: "viewer", group: "*" }]);
   const [disabled, setDisabled] = useState(user?.disabled ?? false);
   const [program, setProgram] = useState(false);
   const invite = useInvite(onLink);
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useSave({
+    act: () =>
       putUser(
         name,
         { display_name: display || undefined, access, disabled: disabled || undefined },
         user?.revision,
       ),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: usersKey });
+    stale: usersKey,
+    onSaved: () => {
       onClose();
       if (!user && !program) invite.mutate(name);
     },
@@ -207,10 +191,8 @@ function UserDialog({ user, onClose, onLink }: UserDialogProps) {
       title={user ? s.editUser(user.user) : s.newUser}
       wide
       verb={user ? s.saveUser : program ? s.create : s.createAndInvite}
-      busy={save.isPending}
+      {...save}
       disabled={name === ""}
-      error={save.error}
-      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <div className="two">

@@ -1,0 +1,113 @@
+import { type ReactNode, useState } from "react";
+import { HoverCard } from "./HoverCard";
+import { useWidth } from "./useSize";
+
+/** Where the marks of a chart are drawn, in pixels of its svg. */
+export interface Plot {
+  left: number;
+  right: number;
+  top: number;
+  /** Where the value 0 is. */
+  base: number;
+  width: number;
+  /** Where what stands below the marks is written. */
+  foot: number;
+}
+
+interface ChartProps {
+  /** The chart in a sentence, for those who do not see it. */
+  label: string;
+  height: number;
+  /** The room for the values of the axis. */
+  left: number;
+  top?: number;
+  /** How many marks one can point at. */
+  count: number;
+  /** Which mark is at a place, from 0 at the left end of the plot to 1 at its right. */
+  find(share: number): number | undefined;
+  /** What Enter or a click on a mark does; undefined where it does nothing. */
+  open?(mark: number): (() => void) | undefined;
+  /** What is said of a mark while one points at it, and beside which x. */
+  card(mark: number, plot: Plot): { x: number; text: ReactNode } | undefined;
+  /** The marks. */
+  children(plot: Plot, over: number | undefined): ReactNode;
+}
+
+/** A chart as wide as its place. The pointer and the arrow keys lead to each of its marks. */
+export function Chart({ label, height, left, top = 12, count, find, open, card, children }: ChartProps) {
+  const [box, width] = useWidth<HTMLDivElement>();
+  const [over, setOver] = useState<number>();
+  const right = width - 14;
+  const plot: Plot = {
+    left,
+    right,
+    top,
+    base: height - 24,
+    width: Math.max(0, right - left),
+    foot: height - 6,
+  };
+  const at = (e: React.MouseEvent) =>
+    find((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / plot.width);
+  const step = (by: number) =>
+    setOver((was) => (was === undefined ? count - 1 : Math.max(0, Math.min(count - 1, was + by))));
+  const opening = over === undefined ? undefined : open?.(over);
+  const shown = over === undefined || over >= count ? undefined : card(over, plot);
+  return (
+    <div
+      className="chart"
+      ref={box}
+      onKeyDown={(e) => {
+        if (e.key === "ArrowRight") step(1);
+        else if (e.key === "ArrowLeft") step(-1);
+        else if (e.key === "Enter" && opening) opening();
+        else return;
+        e.preventDefault();
+      }}
+    >
+      {width > 0 && (
+        <svg
+          width={width}
+          height={height}
+          role="img"
+          tabIndex={0}
+          aria-label={label}
+          className={opening ? "click" : undefined}
+          onPointerMove={(e) => setOver(at(e))}
+          onPointerLeave={() => setOver(undefined)}
+          onBlur={() => setOver(undefined)}
+          onClick={(e) => {
+            const mark = at(e);
+            if (mark !== undefined) open?.(mark)?.();
+          }}
+        >
+          {children(plot, over)}
+        </svg>
+      )}
+      {shown && (
+        <HoverCard x={shown.x} y={6} width={width}>
+          {shown.text}
+        </HoverCard>
+      )}
+    </div>
+  );
+}
+
+interface GridLinesProps {
+  plot: Plot;
+  /** Round values of the axis, from 0 up; the last is the top. */
+  values: number[];
+  y(value: number): number;
+  write(value: number): string;
+}
+
+/** The lines of the axis of values, each with its value. */
+export function GridLines({ plot, values, y, write }: GridLinesProps) {
+  return values.map((v) => (
+    <g key={v}>
+      <line x1={plot.left} x2={plot.right} y1={y(v)} y2={y(v)} className="gridline" />
+      <text x={plot.left - 8} y={y(v) + 4} textAnchor="end" className="axis">
+        {write(v)}
+      </text>
+    </g>
+  ));
+}

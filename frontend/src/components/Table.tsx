@@ -1,0 +1,44 @@
+import type { ReactNode } from "react";
+
+/** What stands above a column. That of figures stands to the right, as they do. */
+export type Head = string | { right: string };
+
+interface TableProps {
+  heads: Head[];
+  /** What may be done with a row, in a column more. Its head is for those who do not see the table. */
+  actions?: string;
+  /** Rows of one line rather than two. */
+  compact?: boolean;
+  className?: string;
+  /** The rows. */
+  children: ReactNode;
+}
+
+/** A table in which one reads. It scrolls sideways by itself where there is no room for it. */
+export function Table({ heads, actions, compact, className, children }: TableProps) {
+  return (
+    <div className="sideways">
+      <table className={["tbl", compact && "c", className].filter(Boolean).join(" ")}>
+        <thead>
+          <tr>
+            {heads.map((head) =>
+              typeof head === "string" ? (
+                <th key={head}>{head}</th>
+              ) : (
+                <th key={head.right} className="r">
+                  {head.right}
+                </th>
+              ),
+            )}
+            {actions && (
+              <th className="r">
+                <span className="sr">{actions}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
