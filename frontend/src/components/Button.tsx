@@ -1,6 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 import type { ComponentProps } from "react";
-import { Tip } from "./Tip";
+import { tip } from "./Tips";
 
 type Look = "primary" | "ghost" | "danger" | "danger-fill";
 const looks: Record<Look, string> = { primary: "pri", ghost: "gh", danger: "dng", "danger-fill": "dng-fill" };
@@ -39,10 +39,8 @@ interface IconButtonProps extends ComponentProps<"button"> {
 
 export function IconButton({ icon: Icon, label, keys, size = 16, className = "", ...rest }: IconButtonProps) {
   return (
-    <Tip text={label} keys={keys}>
-      <button type="button" className={`ic ${className}`} aria-label={label} {...rest}>
-        <Icon size={size} aria-hidden />
-      </button>
-    </Tip>
+    <button type="button" className={`ic ${className}`} aria-label={label} {...tip(label, keys)} {...rest}>
+      <Icon size={size} aria-hidden />
+    </button>
   );
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { TipProvider } from "@/components/Tip";
+import { Tips } from "@/components/Tips";
 import { Toasts } from "@/components/Toasts";
 import { useT } from "@/i18n";
 import { isLive, setLive } from "@/lib/live-switch";
@@ -74,23 +74,22 @@ function Frame() {
   );
   return (
     <ShellContext value={controls}>
-      <TipProvider>
-        <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
-          {t.skip}
-        </a>
-        <div className="shell">
-          <Sidebar open={layer === "nav"} />
-          {layer === "nav" && (
-            <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
-          )}
-          <Outlet />
-        </div>
-        <Suspense>
-          {layer === "palette" && <Palette onClose={close} />}
-          {layer === "help" && <Help onClose={close} />}
-        </Suspense>
-        <Toasts />
-      </TipProvider>
+      <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
+        {t.skip}
+      </a>
+      <div className="shell">
+        <Sidebar open={layer === "nav"} />
+        {layer === "nav" && (
+          <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
+        )}
+        <Outlet />
+      </div>
+      <Suspense>
+        {layer === "palette" && <Palette onClose={close} />}
+        {layer === "help" && <Help onClose={close} />}
+      </Suspense>
+      <Toasts />
+      <Tips />
     </ShellContext>
   );
 }

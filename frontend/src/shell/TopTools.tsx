@@ -1,7 +1,7 @@
 import { CircleQuestionMark, Globe, Moon, Pause, Play, Sun } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { IconButton } from "@/components/Button";
-import { Tip } from "@/components/Tip";
+import { tip } from "@/components/Tips";
 import { useT } from "@/i18n";
 import { useNewsState } from "@/lib/events";
 import { offsetName, useFormat } from "@/lib/format";
@@ -27,23 +27,26 @@ export function TopTools() {
   const { openHelp } = useShell();
   return (
     <div className="row g1 tools">
-      <Tip text={live ? t.top.liveTip : t.top.liveOnTip} keys="L">
-        <button type="button" className="chip hide-s" aria-pressed={live} onClick={() => setLive(!live)}>
-          <span className={live ? (state === "open" ? "live" : "live warn") : "live off"} />
-          {live ? (state === "open" ? t.top.live : t.top.polling) : t.top.liveOff}
-          {live ? <Pause size={12} aria-hidden /> : <Play size={12} aria-hidden />}
-        </button>
-      </Tip>
-      <Tip text={t.top.zone} keys="Z">
-        <button
-          type="button"
-          className="chip hide-m"
-          onClick={() => setPrefs({ zone: nextZone(prefs.zone) })}
-        >
-          <Globe size={14} aria-hidden />
-          {f.zone} <span className="mut">{f.zone === "UTC" ? "" : offsetName(f.zone, Date.now())}</span>
-        </button>
-      </Tip>
+      <button
+        type="button"
+        className="chip hide-s"
+        aria-pressed={live}
+        onClick={() => setLive(!live)}
+        {...tip(live ? t.top.liveTip : t.top.liveOnTip, "L")}
+      >
+        <span className={live ? (state === "open" ? "live" : "live warn") : "live off"} />
+        {live ? (state === "open" ? t.top.live : t.top.polling) : t.top.liveOff}
+        {live ? <Pause size={12} aria-hidden /> : <Play size={12} aria-hidden />}
+      </button>
+      <button
+        {...tip(t.top.zone, "Z")}
+        type="button"
+        className="chip hide-m"
+        onClick={() => setPrefs({ zone: nextZone(prefs.zone) })}
+      >
+        <Globe size={14} aria-hidden />
+        {f.zone} <span className="mut">{f.zone === "UTC" ? "" : offsetName(f.zone, Date.now())}</span>
+      </button>
       <IconButton icon={isDark() ? Sun : Moon} label={t.top.theme} keys="T" onClick={toggleTheme} />
       <Suspense fallback={<span className="ic" />}>
         <DisplayMenu />

@@ -4,7 +4,7 @@ import { Fragment, useState } from "react";
 import type { AuditEntry } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
-import { Tip } from "@/components/Tip";
+import { tip } from "@/components/Tips";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { useAuditT } from "./texts";
@@ -75,11 +75,9 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
                 </td>
                 <td>
                   <span className="row g2">
-                    <Tip text={t.audit.how[e.how]}>
-                      <span className="mut row">
-                        <How size={14} aria-label={t.audit.how[e.how]} />
-                      </span>
-                    </Tip>
+                    <span className="mut row" {...tip(t.audit.how[e.how])}>
+                      <How size={14} aria-label={t.audit.how[e.how]} />
+                    </span>
                     {e.how === "local" ? t.signIn.local : e.user}
                   </span>
                 </td>
