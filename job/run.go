@@ -53,6 +53,14 @@ func BackfillRunID(name Name, fireTime int64, backfill string) RunID {
 	return uuidv7(fireTime, sum[:10])
 }
 
+// BulkRunID returns the id of the run of a job that somebody wants together with those of
+// other jobs: all have the instant of wanted, and asking twice with it makes no second
+// runs.
+func BulkRunID(name Name, wanted RunID) RunID {
+	sum := sha256.Sum256([]byte(string(name) + "\x00" + string(wanted) + "\x00" + string(CauseManual)))
+	return uuidv7(wanted.Time().UnixMilli(), sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

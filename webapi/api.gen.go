@@ -25,6 +25,27 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for BulkOutcome.
+const (
+	BulkOutcomeChanged   BulkOutcome = "changed"
+	BulkOutcomeRefused   BulkOutcome = "refused"
+	BulkOutcomeUnchanged BulkOutcome = "unchanged"
+)
+
+// Valid indicates whether the value is a known member of the BulkOutcome enum.
+func (e BulkOutcome) Valid() bool {
+	switch e {
+	case BulkOutcomeChanged:
+		return true
+	case BulkOutcomeRefused:
+		return true
+	case BulkOutcomeUnchanged:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CrontabLineOutcome.
 const (
 	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
@@ -88,6 +109,30 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for JobBulkAction.
+const (
+	JobBulkActionDelete JobBulkAction = "delete"
+	JobBulkActionPause  JobBulkAction = "pause"
+	JobBulkActionResume JobBulkAction = "resume"
+	JobBulkActionRun    JobBulkAction = "run"
+)
+
+// Valid indicates whether the value is a known member of the JobBulkAction enum.
+func (e JobBulkAction) Valid() bool {
+	switch e {
+	case JobBulkActionDelete:
+		return true
+	case JobBulkActionPause:
+		return true
+	case JobBulkActionResume:
+		return true
+	case JobBulkActionRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PutJobResultResult.
 const (
 	PutJobResultResultChanged   PutJobResultResult = "changed"
@@ -139,6 +184,27 @@ func (e RetryRequestVersion) Valid() bool {
 	case RetryRequestVersionLatest:
 		return true
 	case RetryRequestVersionSame:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunBulkAction.
+const (
+	RunBulkActionCancel RunBulkAction = "cancel"
+	RunBulkActionMark   RunBulkAction = "mark"
+	RunBulkActionRetry  RunBulkAction = "retry"
+)
+
+// Valid indicates whether the value is a known member of the RunBulkAction enum.
+func (e RunBulkAction) Valid() bool {
+	switch e {
+	case RunBulkActionCancel:
+		return true
+	case RunBulkActionMark:
+		return true
+	case RunBulkActionRetry:
 		return true
 	default:
 		return false
@@ -282,6 +348,9 @@ type BackfillResult struct {
 	// LeftOut How many fires an earlier backfill has run, or has yet to
 	LeftOut int `json:"left_out"`
 }
+
+// BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+type BulkOutcome string
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -742,6 +811,70 @@ type InvitationSecret struct {
 // Job What to run and when.
 type Job = job.Job
 
+// JobBulk Either jobs or filter.
+type JobBulk struct {
+	Action JobBulkAction `json:"action"`
+
+	// Cursor With filter: the next of the answer before
+	Cursor string `json:"cursor,omitempty"`
+
+	// DryRun Only say what would become of each
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter All jobs that match, a page at a time; `{}` is all jobs
+	Filter *JobFilter `json:"filter,omitempty"`
+
+	// Jobs group/name of each; one that is named twice counts once
+	Jobs []job.Name `json:"jobs,omitempty"`
+
+	// Limit With filter: the most jobs in the page
+	Limit int `json:"limit,omitempty"`
+
+	// Note Why, of pause and resume
+	Note string `json:"note,omitempty"`
+
+	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
+	RunID job.RunID `json:"run_id,omitempty"`
+}
+
+// JobBulkAction defines model for JobBulk.Action.
+type JobBulkAction string
+
+// JobBulkItem defines model for JobBulkItem.
+type JobBulkItem struct {
+	Job job.Name `json:"job"`
+
+	// Problem Why it is refused
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	Result BulkOutcome `json:"result"`
+
+	// RunID The run that was begun
+	RunID job.RunID `json:"run_id,omitempty"`
+}
+
+// JobBulkResult defines model for JobBulkResult.
+type JobBulkResult struct {
+	Action string        `json:"action"`
+	DryRun bool          `json:"dry_run"`
+	Items  []JobBulkItem `json:"items"`
+
+	// Next With filter: there are more, after this
+	Next string `json:"next,omitempty"`
+
+	// Total How many jobs were named, or match the filter on all pages
+	Total int `json:"total"`
+}
+
+// JobFilter As the parameters of listJobs
+type JobFilter struct {
+	Group  string   `json:"group,omitempty"`
+	Last   []Status `json:"last,omitempty"`
+	Paused *bool    `json:"paused,omitempty"`
+	Q      string   `json:"q,omitempty"`
+}
+
 // JobFires defines model for JobFires.
 type JobFires struct {
 	// Fires When each is dispatched, the fire time plus the spread
@@ -1136,6 +1269,73 @@ type RunAccepted struct {
 	Version int        `json:"version"`
 }
 
+// RunBulk Either runs or filter.
+type RunBulk struct {
+	Action RunBulkAction `json:"action"`
+
+	// As Of mark, which must have it
+	As job.Mark `json:"as,omitempty"`
+
+	// Cursor With filter: the next of the answer before
+	Cursor string `json:"cursor,omitempty"`
+
+	// DryRun Only say what would become of each
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost
+	Filter *RunFilter `json:"filter,omitempty"`
+
+	// Key Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
+	Key string `json:"key,omitempty"`
+
+	// Limit With filter: the most runs in the page
+	Limit int `json:"limit,omitempty"`
+
+	// Note Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there
+	Note string `json:"note,omitempty"`
+
+	// Pieces Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+	Pieces RetryRequestPieces `json:"pieces,omitempty"`
+
+	// Runs Their ids; one that is named twice counts once
+	Runs []job.RunID `json:"runs,omitempty"`
+
+	// Version Of retry, and of the job: its newest one, or that of the run
+	Version RetryRequestVersion `json:"version,omitempty"`
+}
+
+// RunBulkAction defines model for RunBulk.Action.
+type RunBulkAction string
+
+// RunBulkItem defines model for RunBulkItem.
+type RunBulkItem struct {
+	// Job Absent when there is no such run
+	Job job.Name `json:"job,omitempty"`
+
+	// Problem Why it is refused
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	Result BulkOutcome `json:"result"`
+
+	// RetryRunID The run that does it again
+	RetryRunID job.RunID `json:"retry_run_id,omitempty"`
+	RunID      job.RunID `json:"run_id"`
+
+	// Status What the run was before
+	Status job.Status `json:"status,omitempty"`
+}
+
+// RunBulkResult defines model for RunBulkResult.
+type RunBulkResult struct {
+	Action string        `json:"action"`
+	DryRun bool          `json:"dry_run"`
+	Items  []RunBulkItem `json:"items"`
+
+	// Next With filter: there may be more, after this
+	Next string `json:"next,omitempty"`
+}
+
 // RunCounts defines model for RunCounts.
 type RunCounts struct {
 	From time.Time `json:"from"`
@@ -1173,6 +1373,25 @@ type RunDetail struct {
 type RunFacets struct {
 	// Items By dimension
 	Items logstore.Facets `json:"items"`
+}
+
+// RunFilter As the parameters of listRuns
+type RunFilter struct {
+	Cause []Cause `json:"cause,omitempty"`
+
+	// From Fire time, inclusive
+	From       time.Time `json:"from,omitempty"`
+	Group      string    `json:"group,omitempty"`
+	Instance   string    `json:"instance,omitempty"`
+	Job        []string  `json:"job,omitempty"`
+	MinAttempt int       `json:"min_attempt,omitempty"`
+	Parent     string    `json:"parent,omitempty"`
+	RetryOf    string    `json:"retry_of,omitempty"`
+	Status     []Status  `json:"status,omitempty"`
+
+	// To Fire time, exclusive
+	To      time.Time `json:"to,omitempty"`
+	Version int       `json:"version,omitempty"`
 }
 
 // RunMark What somebody says of a run that has ended without success.
@@ -1749,6 +1968,12 @@ type ListJobsParams struct {
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ChangeJobsParams defines parameters for ChangeJobs.
+type ChangeJobsParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
 	// IfMatch The ETag that the thing must have
@@ -2013,6 +2238,12 @@ type ListRunsParams struct {
 // ListRunsParamsAttempts defines parameters for ListRuns.
 type ListRunsParamsAttempts string
 
+// ChangeRunsParams defines parameters for ChangeRuns.
+type ChangeRunsParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // CountRunsParams defines parameters for CountRuns.
 type CountRunsParams struct {
 	// From Fire time, inclusive
@@ -2197,6 +2428,9 @@ type AcceptInvitationJSONRequestBody = InvitationAccept
 // ReadInvitationJSONRequestBody defines body for ReadInvitation for application/json ContentType.
 type ReadInvitationJSONRequestBody = InvitationSecret
 
+// ChangeJobsJSONRequestBody defines body for ChangeJobs for application/json ContentType.
+type ChangeJobsJSONRequestBody = JobBulk
+
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job
 
@@ -2226,6 +2460,9 @@ type PutRetentionJSONRequestBody = RetentionRequest
 
 // PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
 type PreviewRetentionJSONRequestBody = Retention
+
+// ChangeRunsJSONRequestBody defines body for ChangeRuns for application/json ContentType.
+type ChangeRunsJSONRequestBody = RunBulk
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
@@ -2391,6 +2628,9 @@ type ServerInterface interface {
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(c *fiber.Ctx, params ListJobsParams) error
+	// ChangeJobs Pause, resume, run or delete many jobs
+	// (POST /api/v1/jobs/bulk)
+	ChangeJobs(c *fiber.Ctx, params ChangeJobsParams) error
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(c *fiber.Ctx, group GroupName, name JobName, params DeleteJobParams) error
@@ -2478,6 +2718,9 @@ type ServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(c *fiber.Ctx, params ListRunsParams) error
+	// ChangeRuns Cancel, retry or mark many runs
+	// (POST /api/v1/runs/bulk)
+	ChangeRuns(c *fiber.Ctx, params ChangeRunsParams) error
 	// CountRuns How many fires had which fate, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(c *fiber.Ctx, params CountRunsParams) error
@@ -4771,6 +5014,49 @@ func (siw *ServerInterfaceWrapper) ListJobs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ChangeJobs operation middleware
+func (siw *ServerInterfaceWrapper) ChangeJobs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeJobsParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ChangeJobs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // DeleteJob operation middleware
 func (siw *ServerInterfaceWrapper) DeleteJob(c *fiber.Ctx) error {
 
@@ -6407,6 +6693,49 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ChangeRuns operation middleware
+func (siw *ServerInterfaceWrapper) ChangeRuns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeRunsParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ChangeRuns(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // CountRuns operation middleware
 func (siw *ServerInterfaceWrapper) CountRuns(c *fiber.Ctx) error {
 
@@ -7537,6 +7866,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs", wrapper.ListJobs)
 
+	router.Post(options.BaseURL+"/api/v1/jobs/bulk", wrapper.ChangeJobs)
+
 	router.Delete(options.BaseURL+"/api/v1/jobs/:group/:name", wrapper.DeleteJob)
 
 	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name", wrapper.GetJob)
@@ -7590,6 +7921,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Put(options.BaseURL+"/api/v1/calendars/:calendar", wrapper.PutCalendar)
 
 	router.Get(options.BaseURL+"/api/v1/runs", wrapper.ListRuns)
+
+	router.Post(options.BaseURL+"/api/v1/runs/bulk", wrapper.ChangeRuns)
 
 	router.Get(options.BaseURL+"/api/v1/runs/counts", wrapper.CountRuns)
 
@@ -9175,6 +9508,36 @@ func (response ListJobsdefaultApplicationProblemPlusJSONResponse) VisitListJobsR
 	return ctx.JSON(&response.Body)
 }
 
+type ChangeJobsRequestObject struct {
+	Params ChangeJobsParams
+	Body   *ChangeJobsJSONRequestBody
+}
+
+type ChangeJobsResponseObject interface {
+	VisitChangeJobsResponse(ctx *fiber.Ctx) error
+}
+
+type ChangeJobs200JSONResponse JobBulkResult
+
+func (response ChangeJobs200JSONResponse) VisitChangeJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ChangeJobsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeJobsdefaultApplicationProblemPlusJSONResponse) VisitChangeJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type DeleteJobRequestObject struct {
 	Group  GroupName `json:"group"`
 	Name   JobName   `json:"name"`
@@ -10106,6 +10469,36 @@ type ListRunsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListRunsdefaultApplicationProblemPlusJSONResponse) VisitListRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ChangeRunsRequestObject struct {
+	Params ChangeRunsParams
+	Body   *ChangeRunsJSONRequestBody
+}
+
+type ChangeRunsResponseObject interface {
+	VisitChangeRunsResponse(ctx *fiber.Ctx) error
+}
+
+type ChangeRuns200JSONResponse RunBulkResult
+
+func (response ChangeRuns200JSONResponse) VisitChangeRunsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ChangeRunsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeRunsdefaultApplicationProblemPlusJSONResponse) VisitChangeRunsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -11069,6 +11462,9 @@ type StrictServerInterface interface {
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(ctx context.Context, request ListJobsRequestObject) (ListJobsResponseObject, error)
+	// ChangeJobs Pause, resume, run or delete many jobs
+	// (POST /api/v1/jobs/bulk)
+	ChangeJobs(ctx context.Context, request ChangeJobsRequestObject) (ChangeJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(ctx context.Context, request DeleteJobRequestObject) (DeleteJobResponseObject, error)
@@ -11156,6 +11552,9 @@ type StrictServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
+	// ChangeRuns Cancel, retry or mark many runs
+	// (POST /api/v1/runs/bulk)
+	ChangeRuns(ctx context.Context, request ChangeRunsRequestObject) (ChangeRunsResponseObject, error)
 	// CountRuns How many fires had which fate, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
@@ -12787,6 +13186,47 @@ func (sh *strictHandler) ListJobs(ctx *fiber.Ctx, params ListJobsParams) error {
 	return nil
 }
 
+// ChangeJobs operation middleware
+func (sh *strictHandler) ChangeJobs(ctx *fiber.Ctx, params ChangeJobsParams) error {
+	var request ChangeJobsRequestObject
+
+	request.Params = params
+
+	var body ChangeJobsJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeJobs(ctx.UserContext(), request.(ChangeJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeJobs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeJobsResponseObject); ok {
+		if err := validResponse.VisitChangeJobsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // DeleteJob operation middleware
 func (sh *strictHandler) DeleteJob(ctx *fiber.Ctx, group GroupName, name JobName, params DeleteJobParams) error {
 	var request DeleteJobRequestObject
@@ -13723,6 +14163,47 @@ func (sh *strictHandler) ListRuns(ctx *fiber.Ctx, params ListRunsParams) error {
 		return err
 	} else if validResponse, ok := response.(ListRunsResponseObject); ok {
 		if err := validResponse.VisitListRunsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangeRuns operation middleware
+func (sh *strictHandler) ChangeRuns(ctx *fiber.Ctx, params ChangeRunsParams) error {
+	var request ChangeRunsRequestObject
+
+	request.Params = params
+
+	var body ChangeRunsJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeRuns(ctx.UserContext(), request.(ChangeRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeRuns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeRunsResponseObject); ok {
+		if err := validResponse.VisitChangeRunsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -45,30 +45,45 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p permit) St
 		if c.QueryBool("dry_run") {
 			return next(c, request)
 		}
-		ctx := c.UserContext()
-		by := callerOf(ctx)
-		e := &audit.Entry{Operation: operation, Object: objectOf(c, p.change), Group: c.Params("group"), How: "sign-in", Address: by.from.Address, Result: audit.Unknown}
-		if by.who != nil {
-			e.User, e.How, e.Token = by.who.User, string(by.who.How), by.who.Token
-		}
-		if err := s.handlers.audit.Begin(ctx, e); err != nil {
-			return nil, explain(err, "nothing was changed: the audit log does not answer")
-		}
-		c.SetUserContext(context.WithValue(ctx, entryKey{}, e))
-		response, err := guardedNext(next, c, request)
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-		defer cancel()
-		switch {
-		case err != nil && problemOf(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
-			s.handlers.audit.Drop(after, e)
-		case err == nil:
-			e.Result = audit.Done
-			s.handlers.audit.End(after, e)
-		default: // it may have been made
-			s.handlers.audit.End(after, e)
-		}
+		e := newEntry(callerOf(c.UserContext()), operation, objectOf(p.change, c.AllParams()), c.Params("group"))
+		var response any
+		err := s.handlers.recordChange(c.UserContext(), e, func(ctx context.Context) (err error) {
+			c.SetUserContext(ctx)
+			response, err = next(c, request)
+			return err
+		})
 		return response, err
 	}
+}
+
+// newEntry returns the entry of a change that somebody is about to make.
+func newEntry(by *caller, operation, object, group string) *audit.Entry {
+	e := &audit.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.from.Address, Result: audit.Unknown}
+	if by.who != nil {
+		e.User, e.How, e.Token = by.who.User, string(by.who.How), by.who.Token
+	}
+	return e
+}
+
+// recordChange makes a change, whose context has the entry e for it to say more. It is not
+// begun unless the entry is sure to be kept; a change that is refused, or none, has no entry.
+func (h *handlers) recordChange(ctx context.Context, e *audit.Entry, change func(context.Context) error) error {
+	if err := h.audit.Begin(ctx, e); err != nil {
+		return explain(err, "nothing was changed: the audit log does not answer")
+	}
+	err := guardedChange(context.WithValue(ctx, entryKey{}, e), change)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	switch {
+	case err != nil && problemOf(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
+		h.audit.Drop(after, e)
+	case err == nil:
+		e.Result = audit.Done
+		h.audit.End(after, e)
+	default: // it may have been made
+		h.audit.End(after, e)
+	}
+	return err
 }
 
 // notSecrets sees all but secrets: what is written down for ever has none.
@@ -91,20 +106,20 @@ func describe(ctx context.Context, changed bool, note string, from, to any) erro
 	return nil
 }
 
-// guardedNext returns a handler's panic as an error, so that the entry gets its end.
-func guardedNext(next StrictHandlerFunc, c *fiber.Ctx, request any) (response any, err error) {
+// guardedChange returns a change's panic as an error, so that the entry gets its end.
+func guardedChange(ctx context.Context, change func(context.Context) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			response, err = nil, crashOf(v)
+			err = crashOf(v)
 		}
 	}()
-	return next(c, request)
+	return change(ctx)
 }
 
 // objectOf fills a template with what the path names.
-func objectOf(c *fiber.Ctx, template string) string {
+func objectOf(template string, names map[string]string) string {
 	var pairs []string
-	for name, value := range c.AllParams() {
+	for name, value := range names {
 		pairs = append(pairs, "{"+name+"}", value)
 	}
 	return strings.NewReplacer(pairs...).Replace(template)

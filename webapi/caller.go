@@ -15,9 +15,10 @@ import (
 
 // caller is who makes a request, and from where. It is in the request's context.
 type caller struct {
-	who  *auth.Identity // nil when nobody is signed in
-	from auth.Client
-	flow string // the cookie of a sign-in at a provider; mostly empty
+	who     *auth.Identity // nil when nobody is signed in
+	from    auth.Client
+	request string // its id
+	flow    string // the cookie of a sign-in at a provider; mostly empty
 }
 
 type callerKey struct{}
@@ -41,7 +42,7 @@ func whoIs(ctx context.Context) *auth.Identity { return callerOf(ctx).who }
 // identify returns who makes a request. A token that is not valid is an error; a
 // cookie may be an old one, with which nobody is signed in.
 func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
-	by := &caller{from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, flow: c.Cookies(s.flowCookieName())}
+	by := &caller{request: requestID(c), from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, flow: c.Cookies(s.flowCookieName())}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {

@@ -180,6 +180,10 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 	return checkSchema(body, op.RequestBody.Value.Content[fiber.MIMEApplicationJSON].Schema.Value)
 }
 
+// maxFieldErrors bounds how many things that are wrong with a body one is told at once: a
+// large body can have any number of them.
+const maxFieldErrors = 100
+
 func checkSchema(body []byte, schema *openapi3.Schema) error {
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
@@ -203,9 +207,15 @@ func checkSchema(body []byte, schema *openapi3.Schema) error {
 		}
 		field := ""
 		if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
+			if e.SchemaField == "allOf" && e.Origin != nil { // what is wrong is within
+				flatten(e.Origin)
+				return
+			}
 			field = strings.Join(e.JSONPointer(), ".")
 		}
-		errs = append(errs, invalid(field, reasonOf(err)))
+		if len(errs) < maxFieldErrors {
+			errs = append(errs, invalid(field, reasonOf(err)))
+		}
 	}
 	flatten(err)
 	return errors.Join(errs...)

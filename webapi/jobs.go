@@ -28,23 +28,9 @@ const (
 // ListJobs answers GET /jobs.
 func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
 	p := r.Params
-	if p.Group != "" {
-		if err := job.CheckSlug("group", p.Group); err != nil {
-			return nil, err
-		}
-	}
-	q := query{group: p.Group, text: strings.ToLower(p.Q), paused: p.Paused, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
-	if p.Cursor != "" {
-		if _, err := job.ParseName(p.Cursor); err != nil {
-			return nil, invalid("cursor", "must be the text that came as next with the page before")
-		}
-	}
-	if len(p.Last) > 0 {
-		found, err := h.jobsThatLast(ctx, q, p.Last)
-		if err != nil {
-			return nil, err
-		}
-		q.among = found
+	q, err := h.jobQuery(ctx, jobFilter{p.Group, p.Q, p.Paused, p.Last}, p.Cursor, orDefault(p.Limit, pageSize))
+	if err != nil {
+		return nil, err
 	}
 	entries, total, more, err := h.index.find(ctx, q)
 	if err != nil {
@@ -59,6 +45,37 @@ func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJ
 		page.Next = string(entries[len(entries)-1].Job.Job)
 	}
 	return ListJobs200JSONResponse(page), nil
+}
+
+// jobFilter is what a request says of the jobs that it is about.
+type jobFilter struct {
+	group  string
+	text   string
+	paused *bool
+	last   []Status
+}
+
+// jobQuery returns the query for the page of a filter that comes after a cursor.
+func (h *handlers) jobQuery(ctx context.Context, f jobFilter, cursor string, limit int) (query, error) {
+	q := query{group: f.group, text: strings.ToLower(f.text), paused: f.paused, after: job.Name(cursor), limit: limit}
+	if f.group != "" {
+		if err := job.CheckSlug("group", f.group); err != nil {
+			return q, err
+		}
+	}
+	if cursor != "" {
+		if _, err := job.ParseName(cursor); err != nil {
+			return q, invalid("cursor", "must be the text that came as next with the page before")
+		}
+	}
+	if len(f.last) > 0 {
+		found, err := h.jobsThatLast(ctx, q, f.last)
+		if err != nil {
+			return q, err
+		}
+		q.among = found
+	}
+	return q, nil
 }
 
 // jobsThatLast returns the jobs of a query whose last run has one of the statuses.
@@ -208,10 +225,19 @@ func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (P
 
 // DeleteJob answers DELETE /jobs/{group}/{name}.
 func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
-	if _, err := h.editJob(ctx, r.Group, r.Name, author(ctx), "", r.Params.IfMatch, func(v *job.Version) { v.Deleted = true }); err != nil {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.deleteJob(ctx, name, r.Params.IfMatch); err != nil {
 		return nil, err
 	}
 	return DeleteJob204Response{}, nil
+}
+
+func (h *handlers) deleteJob(ctx context.Context, name job.Name, ifMatch string) error {
+	_, err := h.editJob(ctx, name, "", ifMatch, func(v *job.Version) { v.Deleted = true })
+	return err
 }
 
 // ListJobVersions answers GET /jobs/{group}/{name}/versions.
@@ -233,7 +259,7 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
 func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, author(ctx), r.Body.Note, r.Params.IfMatch, true)
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, true)
 	if err != nil {
 		return nil, err
 	}
@@ -242,32 +268,38 @@ func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (Pause
 
 // ResumeJob answers POST /jobs/{group}/{name}/resume.
 func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, author(ctx), r.Body.Note, r.Params.IfMatch, false)
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, false)
 	if err != nil {
 		return nil, err
 	}
 	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 
-func (h *handlers) setPaused(ctx context.Context, group, short, user, note, ifMatch string, paused bool) (JobItem, error) {
-	was := paused
-	entry, err := h.editJob(ctx, group, short, user, note, ifMatch, func(v *job.Version) { was, v.Paused = v.Paused, paused })
+func (h *handlers) setPaused(ctx context.Context, group, short, note, ifMatch string, paused bool) (JobItem, error) {
+	name, err := nameOf(group, short)
 	if err != nil {
 		return JobItem{}, err
 	}
-	if err := describe(ctx, was != paused, note, map[string]bool{"paused": was}, map[string]bool{"paused": paused}); err != nil {
+	entry, _, err := h.pauseJob(ctx, name, note, ifMatch, paused)
+	if err != nil {
 		return JobItem{}, err
 	}
 	return h.jobItem(ctx, entry, shownFires, shownRuns)
 }
 
-// editJob changes a job's present version, and has the index know before it returns.
-func (h *handlers) editJob(ctx context.Context, group, short, user, note, ifMatch string, change func(*job.Version)) (*bus.JobEntry, error) {
-	name, err := nameOf(group, short)
-	if err != nil {
-		return nil, err
+// pauseJob pauses or resumes a job. changed is false if it was so already.
+func (h *handlers) pauseJob(ctx context.Context, name job.Name, note, ifMatch string, paused bool) (entry *bus.JobEntry, changed bool, err error) {
+	was := paused
+	if entry, err = h.editJob(ctx, name, note, ifMatch, func(v *job.Version) { was, v.Paused = v.Paused, paused }); err != nil {
+		return nil, false, err
 	}
-	edit, err := editOf(user, note, ifMatch, "")
+	err = describe(ctx, was != paused, note, map[string]bool{"paused": was}, map[string]bool{"paused": paused})
+	return entry, was != paused, err
+}
+
+// editJob changes a job's present version, and has the index know before it returns.
+func (h *handlers) editJob(ctx context.Context, name job.Name, note, ifMatch string, change func(*job.Version)) (*bus.JobEntry, error) {
+	edit, err := editOf(author(ctx), note, ifMatch, "")
 	if err != nil {
 		return nil, err
 	}
@@ -284,40 +316,50 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 	if err != nil {
 		return nil, err
 	}
-	request := bus.TriggerRequest{RunID: r.Body.RunID, Job: name, Cause: r.Body.Cause, Params: r.Body.Params, Labels: r.Body.Labels, By: author(ctx)}
+	accepted, err := h.startJob(ctx, name, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return RunJob202JSONResponse(accepted), nil
+}
+
+// startJob makes a run of a job as somebody wishes.
+func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest) (RunAccepted, error) {
+	var none RunAccepted
+	request := bus.TriggerRequest{RunID: wish.RunID, Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: author(ctx)}
 	if request.RunID == "" {
 		request.RunID = job.NewRunID(time.Now())
 	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {
-		return nil, err
+		return none, err
 	}
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}
 	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(auth.Params, name.Group()) {
-		return nil, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
+		return none, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {
-		return nil, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+		return none, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
 	}
 	// The owner of the shard knows too, but answers only while there is one.
 	entry, err := h.conn.GetJob(ctx, name)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
 		if err := h.checkParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
-			return nil, err
+			return none, err
 		}
 	}
 	if err := h.keepGiven(ctx, &request); err != nil {
-		return nil, err
+		return none, err
 	}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
-		return nil, err
+		return none, err
 	}
 	entryOfChange(ctx).Note = "run " + string(reply.RunID)
-	return RunJob202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.

@@ -19,23 +19,36 @@ func (h *handlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (MarkRun
 	if err != nil {
 		return nil, err
 	}
-	run := &attempts[0]
-	switch status := run.RunStatus(); {
-	case !status.Final():
-		return nil, fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
-	case !status.Marks():
-		return nil, fmt.Errorf("%w: run %s has ended as %s, of which there is nothing to say", job.ErrConflict, run.RunID, status)
-	}
-	mark := &bus.Mark{
-		RunID: run.RunID, Job: run.Job, Version: run.Version, Attempt: run.Attempt, Cause: run.Cause, Status: run.RunStatus(),
-		As: r.Body.As, Note: r.Body.Note, By: author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
-	}
-	e := entryOfChange(ctx)
-	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
-	if err := h.conn.Mark(ctx, mark); err != nil {
+	mark, err := h.markRun(ctx, &attempts[0], r.Body.As, r.Body.Note)
+	if err != nil {
 		return nil, err
 	}
 	return MarkRun200JSONResponse{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
+}
+
+// mayMark returns a job.ErrConflict unless there is something to say of how a run ended.
+func mayMark(run *logstore.Run) error {
+	switch status := run.RunStatus(); {
+	case !status.Final():
+		return fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
+	case !status.Marks():
+		return fmt.Errorf("%w: run %s has ended as %s, of which there is nothing to say", job.ErrConflict, run.RunID, status)
+	}
+	return nil
+}
+
+// markRun stores what somebody says of a run.
+func (h *handlers) markRun(ctx context.Context, run *logstore.Run, as job.Mark, note string) (*bus.Mark, error) {
+	if err := mayMark(run); err != nil {
+		return nil, err
+	}
+	mark := &bus.Mark{
+		RunID: run.RunID, Job: run.Job, Version: run.Version, Attempt: run.Attempt, Cause: run.Cause, Status: run.RunStatus(),
+		As: as, Note: note, By: author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
+	}
+	e := entryOfChange(ctx)
+	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
+	return mark, h.conn.Mark(ctx, mark)
 }
 
 // markOf returns the mark that counts by a run's timeline: the latest, of whichever

@@ -23,6 +23,9 @@ type permit struct {
 	// change is what the operation changes, for its entry in the audit log: a template
 	// with the names of the path. Empty is nothing.
 	change string
+	// each says that the operation changes many things, each as another operation would,
+	// which decides who may and gives it its entry (bulk.go).
+	each bool
 }
 
 // place says in which executor group a role is needed.
@@ -75,6 +78,7 @@ var permits = map[string]permit{
 	"listJobVersions": {role: auth.Viewer, where: ofPath},
 	"pauseJob":        {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"resumeJob":       {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
+	"changeJobs":      {role: auth.Operator, where: somewhere, each: true},
 	"runJob":          {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"previewJob":      {role: auth.Viewer, where: ofPath},
 	"previewSchedule": {role: auth.Viewer, where: somewhere},
@@ -123,6 +127,7 @@ var permits = map[string]permit{
 	"cancelRun":  {role: auth.Operator, where: ofRun, change: "run {run_id}"},
 	"retryRun":   {role: auth.Operator, where: ofRun, change: "run {run_id}"},
 	"markRun":    {role: auth.Operator, where: ofRun, change: "run {run_id}"},
+	"changeRuns": {role: auth.Operator, where: somewhere, each: true},
 	"getLogs":    {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 	"tailLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 
@@ -238,6 +243,12 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 	if err != nil {
 		return err
 	}
+	return p.allowsIn(who, group)
+}
+
+// allowsIn returns errForbidden unless who may do what p is for to something of a group,
+// or job.ErrNotFound if that there is such a thing is not theirs to know.
+func (p permit) allowsIn(who *auth.Identity, group string) error {
 	if p.where != ofPath && !who.Access.May(auth.Viewer, group) {
 		// That there is such a thing is not theirs to know.
 		return fmt.Errorf("%w: there is no such %s", job.ErrNotFound, map[place]string{ofRun: "run", ofIncident: "incident"}[p.where])

@@ -91,7 +91,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 			if !known {
 				t.Errorf("operation %s has no row in permits", op.OperationID)
 			}
-			if asks := method == http.MethodGet && !slices.Contains(signsIn, op.OperationID) || slices.Contains(onlyAsks, op.OperationID); asks != (p.change == "") {
+			if asks := method == http.MethodGet && !slices.Contains(signsIn, op.OperationID) || slices.Contains(onlyAsks, op.OperationID); asks != (p.change == "" && !p.each) {
 				t.Errorf("operation %s: the audit log takes it for a change: %v", op.OperationID, !asks)
 			}
 			var row strings.Builder

@@ -23,16 +23,34 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 	if err != nil {
 		return nil, err
 	}
-	of, wish := &attempts[0], r.Body
-	if !of.RunStatus().Final() {
-		return nil, fmt.Errorf("%w: run %s has not ended: it is %s; cancel it first", job.ErrConflict, of.RunID, of.RunStatus())
+	accepted, err := h.retryRun(ctx, attempts, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return RetryRun202JSONResponse(accepted), nil
+}
+
+// mayRetry returns a job.ErrConflict unless a run has ended.
+func mayRetry(run *logstore.Run) error {
+	if status := run.RunStatus(); !status.Final() {
+		return fmt.Errorf("%w: run %s has not ended: it is %s; cancel it first", job.ErrConflict, run.RunID, status)
+	}
+	return nil
+}
+
+// retryRun makes a run that does the run of these attempts again.
+func (h *handlers) retryRun(ctx context.Context, attempts []logstore.Run, wish *RetryRequest) (RunAccepted, error) {
+	var none RunAccepted
+	of := &attempts[0]
+	if err := mayRetry(of); err != nil {
+		return none, err
 	}
 	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(auth.Params, of.Job.Group()) {
-		return nil, explain(errForbidden, "to give params needs the grant params in group "+of.Job.Group())
+		return none, explain(errForbidden, "to give params needs the grant params in group "+of.Job.Group())
 	}
 	entry, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if wish.Key == "" {
 		wish.Key = string(job.NewRunID(time.Now()))
@@ -45,24 +63,24 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 		request.Version, request.Body = entry.Version.Version, &body
 	}
 	if err := h.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
-		return nil, err
+		return none, err
 	}
 	if wish.Pieces == RetryRequestPiecesFailed {
 		if request.Pieces, err = h.failedPieces(ctx, attempts); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	if err := h.keepGiven(ctx, &request); err != nil {
-		return nil, err
+		return none, err
 	}
 	e := entryOfChange(ctx)
 	e.Group = of.Job.Group()
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, of.Job, "trigger", entry.Revision, request, &reply); err != nil {
-		return nil, err
+		return none, err
 	}
 	e.Note = "run " + string(reply.RunID)
-	return RetryRun202JSONResponse{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
 // versionOf returns the entry of the version of the job by which a run is done again: its own, or

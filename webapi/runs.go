@@ -107,17 +107,32 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 		if err != nil {
 			return nil, err
 		}
-		if newest := &attempts[0]; newest.RunStatus().Final() {
-			return nil, fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, id, newest.Status)
+		if err := mayCancel(&attempts[0]); err != nil {
+			return nil, err
 		}
 		name = attempts[0].Job
 	}
-	e := entryOfChange(ctx)
-	e.Group, e.Note = name.Group(), r.Body.Reason
-	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: r.Body.Reason}
-	if err := h.ask(ctx, name, "cancel", 0, request, &reply); err != nil {
+	found, err := h.cancelRun(ctx, id, name, r.Body.Reason)
+	if err != nil {
 		return nil, err
 	}
-	return CancelRun202JSONResponse{RunID: id, Found: reply.Found}, nil
+	return CancelRun202JSONResponse{RunID: id, Found: found}, nil
+}
+
+// mayCancel returns a job.ErrConflict if a run has ended.
+func mayCancel(run *logstore.Run) error {
+	if run.RunStatus().Final() {
+		return fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, run.RunID, run.Status)
+	}
+	return nil
+}
+
+// cancelRun has the owner of its job's shard end a run, and returns what it was.
+func (h *handlers) cancelRun(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
+	e := entryOfChange(ctx)
+	e.Group, e.Note = name.Group(), reason
+	var reply bus.CancelReply
+	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: reason}
+	err := h.ask(ctx, name, "cancel", 0, request, &reply)
+	return reply.Found, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,28 +116,13 @@ func newGetRunsCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only runs of this `job`, or these")
-	cmd.Flags().StringVar(&f.group, "group", "", "only runs of this executor `group`")
-	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, "only runs with this `status`, or these")
-	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, "only runs for this `cause`, or these")
-	cmd.Flags().StringVar(&f.parent, "parent", "", "only runs that run after this `run`")
-	cmd.Flags().StringVar(&f.retryOf, "retry-of", "", "only runs that do this `run` again; see carillon retry")
-	cmd.Flags().BoolVar(&f.retried, "retried", false, "only runs that were tried again")
+	f.flags(cmd, "only")
 	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "a row for each attempt instead of each run")
-	cmd.Flags().StringVar(&f.instance, "instance", "", "only runs on this `instance`")
-	cmd.Flags().StringVar(&f.since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", "only fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.to, "to", "", "only fires before this `instant`, in RFC 3339")
 	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
-	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
 	cmd.Flags().StringVar(&export, "export", "", "write all that match as a stream, in this `format`: ndjson or csv")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
 	complete(cmd, "export", exportFormats...)
-	complete(cmd, "status", words[string](job.Statuses)...)
-	complete(cmd, "cause", words[string](job.Causes)...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
 			return usage(errors.New("--limit must not be negative"))
@@ -170,54 +154,6 @@ func words[To, From ~string](from []From) []To {
 		all[i] = To(w)
 	}
 	return all
-}
-
-// runFilter is the flags that say which runs to show.
-type runFilter struct {
-	jobs, statuses, causes           []string
-	group, instance, since, from, to string
-	parent, retryOf                  string
-	retried, attempts                bool
-}
-
-// params returns the filter as the API takes it. --since counts back from now.
-func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
-	p := client.ListRunsParams{
-		Job:      client.OptionalList(f.jobs),
-		Group:    client.Optional(f.group),
-		Instance: client.Optional(f.instance),
-		Status:   client.OptionalList(words[job.Status](f.statuses)),
-		Cause:    client.OptionalList(words[job.Cause](f.causes)),
-		Parent:   client.Optional(f.parent),
-		RetryOf:  client.Optional(f.retryOf),
-	}
-	if f.retried {
-		p.MinAttempt = new(2)
-	}
-	if f.attempts {
-		p.Attempts = new(client.ListRunsParamsAttemptsAll)
-	}
-	if f.since != "" {
-		d, err := job.ParseDuration(f.since)
-		if err != nil || d <= 0 {
-			return p, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
-		}
-		p.From = new(now.Add(-d).UTC().Truncate(time.Millisecond))
-	}
-	for _, bound := range []struct {
-		flag, text string
-		into       **time.Time
-	}{{"--from", f.from, &p.From}, {"--to", f.to, &p.To}} {
-		if bound.text == "" {
-			continue
-		}
-		t, err := time.Parse(time.RFC3339, bound.text)
-		if err != nil {
-			return p, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
-		}
-		*bound.into = &t
-	}
-	return p, nil
 }
 
 func newGetNodesCommand() *cobra.Command {

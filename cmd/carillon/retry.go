@@ -18,18 +18,22 @@ func newRetryCommand() *cobra.Command {
 	var version, params string
 	var set, labels []string
 	var failed, wait, follow bool
+	var c runChoice
 	cmd := &cobra.Command{
-		Use:   "retry RUN",
-		Short: "Do a run again that has ended",
+		Use:   "retry RUN... | --job JOB | --group GROUP ...",
+		Short: "Do runs again that have ended",
 		Long: "Do a run again that has ended, and print the new run's id. The new run has the fire time of the\n" +
 			"other, and its parameters and labels, unless flags say otherwise. With --version same it does what the\n" +
 			"job was when the other ran; latest is what the job is now. --failed does only those pieces of a run in\n" +
-			"pieces again that have not succeeded. With --wait the exit code tells how the run ended, as of carillon run.",
+			"pieces again that have not succeeded. With --wait the exit code tells how the run ended, as of carillon run.\n\n" +
+			"Several runs, or all that a filter selects, are done again after a question, with the parameters that they had. A\n" +
+			"filter without --status is of those that have ended badly.",
 		Example: "  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
 			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow",
-		Args: cobra.ExactArgs(1),
+			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
+			"  carillon retry --job billing/report --since 6h --dry-run",
+		Args: c.args,
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "of the job: latest, or the same as the run's")
@@ -40,8 +44,23 @@ func newRetryCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the run")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the run's log as it comes, and wait for its end")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
+	c.flags(cmd)
 	complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || c.dryRun {
+			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
+				if cmd.Flags().Changed(flag) {
+					return usage(errors.New("--" + flag + " goes together with one run"))
+				}
+			}
+			b := client.RunBulk{Action: client.RunBulkActionRetry, Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+			if failed {
+				b.Pieces = client.RetryRequestPiecesFailed
+			}
+			return r.changeRuns(cmd, args, &c, b, func(item client.RunBulkItem) string {
+				return "run " + string(item.RetryRunID) + " does " + string(item.RunID) + " again"
+			})
+		}
 		id, err := runID(args[0])
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,6 +53,16 @@ func markUsage(cmd *cobra.Command) {
 	}
 	if check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+	}
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		// cobra does the same next, and calls what it finds no usage error.
+		return usage(errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()))
 	}
 	for _, sub := range cmd.Commands() {
 		markUsage(sub)

@@ -25,6 +25,27 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for BulkOutcome.
+const (
+	BulkOutcomeChanged   BulkOutcome = "changed"
+	BulkOutcomeRefused   BulkOutcome = "refused"
+	BulkOutcomeUnchanged BulkOutcome = "unchanged"
+)
+
+// Valid indicates whether the value is a known member of the BulkOutcome enum.
+func (e BulkOutcome) Valid() bool {
+	switch e {
+	case BulkOutcomeChanged:
+		return true
+	case BulkOutcomeRefused:
+		return true
+	case BulkOutcomeUnchanged:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CrontabLineOutcome.
 const (
 	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
@@ -88,6 +109,30 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for JobBulkAction.
+const (
+	JobBulkActionDelete JobBulkAction = "delete"
+	JobBulkActionPause  JobBulkAction = "pause"
+	JobBulkActionResume JobBulkAction = "resume"
+	JobBulkActionRun    JobBulkAction = "run"
+)
+
+// Valid indicates whether the value is a known member of the JobBulkAction enum.
+func (e JobBulkAction) Valid() bool {
+	switch e {
+	case JobBulkActionDelete:
+		return true
+	case JobBulkActionPause:
+		return true
+	case JobBulkActionResume:
+		return true
+	case JobBulkActionRun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PutJobResultResult.
 const (
 	PutJobResultResultChanged   PutJobResultResult = "changed"
@@ -139,6 +184,27 @@ func (e RetryRequestVersion) Valid() bool {
 	case RetryRequestVersionLatest:
 		return true
 	case RetryRequestVersionSame:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunBulkAction.
+const (
+	RunBulkActionCancel RunBulkAction = "cancel"
+	RunBulkActionMark   RunBulkAction = "mark"
+	RunBulkActionRetry  RunBulkAction = "retry"
+)
+
+// Valid indicates whether the value is a known member of the RunBulkAction enum.
+func (e RunBulkAction) Valid() bool {
+	switch e {
+	case RunBulkActionCancel:
+		return true
+	case RunBulkActionMark:
+		return true
+	case RunBulkActionRetry:
 		return true
 	default:
 		return false
@@ -309,6 +375,9 @@ type BackfillResult struct {
 	// LeftOut How many fires an earlier backfill has run, or has yet to
 	LeftOut int `json:"left_out"`
 }
+
+// BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+type BulkOutcome string
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -769,6 +838,70 @@ type InvitationSecret struct {
 // Job What to run and when.
 type Job = job.Job
 
+// JobBulk Either jobs or filter.
+type JobBulk struct {
+	Action JobBulkAction `json:"action"`
+
+	// Cursor With filter: the next of the answer before
+	Cursor string `json:"cursor,omitempty"`
+
+	// DryRun Only say what would become of each
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter All jobs that match, a page at a time; `{}` is all jobs
+	Filter *JobFilter `json:"filter,omitempty"`
+
+	// Jobs group/name of each; one that is named twice counts once
+	Jobs []job.Name `json:"jobs,omitempty"`
+
+	// Limit With filter: the most jobs in the page
+	Limit int `json:"limit,omitempty"`
+
+	// Note Why, of pause and resume
+	Note string `json:"note,omitempty"`
+
+	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
+	RunID job.RunID `json:"run_id,omitempty"`
+}
+
+// JobBulkAction defines model for JobBulk.Action.
+type JobBulkAction string
+
+// JobBulkItem defines model for JobBulkItem.
+type JobBulkItem struct {
+	Job job.Name `json:"job"`
+
+	// Problem Why it is refused
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	Result BulkOutcome `json:"result"`
+
+	// RunID The run that was begun
+	RunID job.RunID `json:"run_id,omitempty"`
+}
+
+// JobBulkResult defines model for JobBulkResult.
+type JobBulkResult struct {
+	Action string        `json:"action"`
+	DryRun bool          `json:"dry_run"`
+	Items  []JobBulkItem `json:"items"`
+
+	// Next With filter: there are more, after this
+	Next string `json:"next,omitempty"`
+
+	// Total How many jobs were named, or match the filter on all pages
+	Total int `json:"total"`
+}
+
+// JobFilter As the parameters of listJobs
+type JobFilter struct {
+	Group  string   `json:"group,omitempty"`
+	Last   []Status `json:"last,omitempty"`
+	Paused *bool    `json:"paused,omitempty"`
+	Q      string   `json:"q,omitempty"`
+}
+
 // JobFires defines model for JobFires.
 type JobFires struct {
 	// Fires When each is dispatched, the fire time plus the spread
@@ -1163,6 +1296,73 @@ type RunAccepted struct {
 	Version int        `json:"version"`
 }
 
+// RunBulk Either runs or filter.
+type RunBulk struct {
+	Action RunBulkAction `json:"action"`
+
+	// As Of mark, which must have it
+	As job.Mark `json:"as,omitempty"`
+
+	// Cursor With filter: the next of the answer before
+	Cursor string `json:"cursor,omitempty"`
+
+	// DryRun Only say what would become of each
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost
+	Filter *RunFilter `json:"filter,omitempty"`
+
+	// Key Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
+	Key string `json:"key,omitempty"`
+
+	// Limit With filter: the most runs in the page
+	Limit int `json:"limit,omitempty"`
+
+	// Note Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there
+	Note string `json:"note,omitempty"`
+
+	// Pieces Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+	Pieces RetryRequestPieces `json:"pieces,omitempty"`
+
+	// Runs Their ids; one that is named twice counts once
+	Runs []job.RunID `json:"runs,omitempty"`
+
+	// Version Of retry, and of the job: its newest one, or that of the run
+	Version RetryRequestVersion `json:"version,omitempty"`
+}
+
+// RunBulkAction defines model for RunBulk.Action.
+type RunBulkAction string
+
+// RunBulkItem defines model for RunBulkItem.
+type RunBulkItem struct {
+	// Job Absent when there is no such run
+	Job job.Name `json:"job,omitempty"`
+
+	// Problem Why it is refused
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	Result BulkOutcome `json:"result"`
+
+	// RetryRunID The run that does it again
+	RetryRunID job.RunID `json:"retry_run_id,omitempty"`
+	RunID      job.RunID `json:"run_id"`
+
+	// Status What the run was before
+	Status job.Status `json:"status,omitempty"`
+}
+
+// RunBulkResult defines model for RunBulkResult.
+type RunBulkResult struct {
+	Action string        `json:"action"`
+	DryRun bool          `json:"dry_run"`
+	Items  []RunBulkItem `json:"items"`
+
+	// Next With filter: there may be more, after this
+	Next string `json:"next,omitempty"`
+}
+
 // RunCounts defines model for RunCounts.
 type RunCounts struct {
 	From time.Time `json:"from"`
@@ -1200,6 +1400,25 @@ type RunDetail struct {
 type RunFacets struct {
 	// Items By dimension
 	Items logstore.Facets `json:"items"`
+}
+
+// RunFilter As the parameters of listRuns
+type RunFilter struct {
+	Cause []Cause `json:"cause,omitempty"`
+
+	// From Fire time, inclusive
+	From       time.Time `json:"from,omitempty"`
+	Group      string    `json:"group,omitempty"`
+	Instance   string    `json:"instance,omitempty"`
+	Job        []string  `json:"job,omitempty"`
+	MinAttempt int       `json:"min_attempt,omitempty"`
+	Parent     string    `json:"parent,omitempty"`
+	RetryOf    string    `json:"retry_of,omitempty"`
+	Status     []Status  `json:"status,omitempty"`
+
+	// To Fire time, exclusive
+	To      time.Time `json:"to,omitempty"`
+	Version int       `json:"version,omitempty"`
 }
 
 // RunMark What somebody says of a run that has ended without success.
@@ -1788,6 +2007,12 @@ type ListJobsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ChangeJobsParams defines parameters for ChangeJobs.
+type ChangeJobsParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
 	// IfMatch The ETag that the thing must have
@@ -2052,6 +2277,12 @@ type ListRunsParams struct {
 // ListRunsParamsAttempts defines parameters for ListRuns.
 type ListRunsParamsAttempts string
 
+// ChangeRunsParams defines parameters for ChangeRuns.
+type ChangeRunsParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // CountRunsParams defines parameters for CountRuns.
 type CountRunsParams struct {
 	// From Fire time, inclusive
@@ -2236,6 +2467,9 @@ type AcceptInvitationJSONRequestBody = InvitationAccept
 // ReadInvitationJSONRequestBody defines body for ReadInvitation for application/json ContentType.
 type ReadInvitationJSONRequestBody = InvitationSecret
 
+// ChangeJobsJSONRequestBody defines body for ChangeJobs for application/json ContentType.
+type ChangeJobsJSONRequestBody = JobBulk
+
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job
 
@@ -2265,6 +2499,9 @@ type PutRetentionJSONRequestBody = RetentionRequest
 
 // PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
 type PreviewRetentionJSONRequestBody = Retention
+
+// ChangeRunsJSONRequestBody defines body for ChangeRuns for application/json ContentType.
+type ChangeRunsJSONRequestBody = RunBulk
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
@@ -2885,6 +3122,32 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ChangeJobsWithBody Pause, resume, run or delete many jobs
+	//
+	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+	// request. Each is changed as a request of its own would change it: whoever asks must
+	// be allowed to in its group, and each change has its own entry in the audit log. The
+	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+	// and it says what would be.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+	ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeJobs Pause, resume, run or delete many jobs
+	//
+	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+	// request. Each is changed as a request of its own would change it: whoever asks must
+	// be allowed to in its group, and each change has its own entry in the audit log. The
+	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+	// and it says what would be.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+	ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteJob Delete a job; its history stays
 	//
 	// Corresponds with DELETE /api/v1/jobs/{group}/{name} (the `DeleteJob` operationId).
@@ -3213,6 +3476,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeRunsWithBody Cancel, retry or mark many runs
+	//
+	// As changeJobs: the runs that are named, or a page of those that a filter selects,
+	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+	// see is not found.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+	ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeRuns Cancel, retry or mark many runs
+	//
+	// As changeJobs: the runs that are named, or a page of those that a filter selects,
+	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+	// see is not found.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+	ChangeRuns(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CountRuns How many fires had which fate, over a range of time in equal parts
 	//
@@ -4694,6 +4979,52 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// ChangeJobsWithBody Pause, resume, run or delete many jobs
+//
+// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+// request. Each is changed as a request of its own would change it: whoever asks must
+// be allowed to in its group, and each change has its own entry in the audit log. The
+// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+// and it says what would be.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+func (c *Client) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeJobsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeJobs Pause, resume, run or delete many jobs
+//
+// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+// request. Each is changed as a request of its own would change it: whoever asks must
+// be allowed to in its group, and each change has its own entry in the audit log. The
+// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+// and it says what would be.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+func (c *Client) ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeJobsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteJob Delete a job; its history stays
 //
 // Corresponds with DELETE /api/v1/jobs/{group}/{name} (the `DeleteJob` operationId).
@@ -5403,6 +5734,48 @@ func (c *Client) PreviewRetention(ctx context.Context, body PreviewRetentionJSON
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRunsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeRunsWithBody Cancel, retry or mark many runs
+//
+// As changeJobs: the runs that are named, or a page of those that a filter selects,
+// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+// see is not found.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+func (c *Client) ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeRunsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeRuns Cancel, retry or mark many runs
+//
+// As changeJobs: the runs that are named, or a page of those that a filter selects,
+// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+// see is not found.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+func (c *Client) ChangeRuns(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeRunsRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8895,6 +9268,61 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewChangeJobsRequest calls the generic ChangeJobs builder with application/json body
+func NewChangeJobsRequest(server string, params *ChangeJobsParams, body ChangeJobsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeJobsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewChangeJobsRequestWithBody constructs an http.Request for the ChangeJobs method, with any body, and a specified content type
+func NewChangeJobsRequestWithBody(server string, params *ChangeJobsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/bulk")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewDeleteJobRequest constructs an http.Request for the DeleteJob method
 func NewDeleteJobRequest(server string, group GroupName, name JobName, params *DeleteJobParams) (*http.Request, error) {
 	var err error
@@ -11115,6 +11543,61 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 	return req, nil
 }
 
+// NewChangeRunsRequest calls the generic ChangeRuns builder with application/json body
+func NewChangeRunsRequest(server string, params *ChangeRunsParams, body ChangeRunsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeRunsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewChangeRunsRequestWithBody constructs an http.Request for the ChangeRuns method, with any body, and a specified content type
+func NewChangeRunsRequestWithBody(server string, params *ChangeRunsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/bulk")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewCountRunsRequest constructs an http.Request for the CountRuns method
 func NewCountRunsRequest(server string, params *CountRunsParams) (*http.Request, error) {
 	var err error
@@ -13267,6 +13750,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobsWithResponse(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*ListJobsResponse, error)
 
+	// ChangeJobsWithBodyWithResponse Pause, resume, run or delete many jobs
+	//
+	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+	// request. Each is changed as a request of its own would change it: whoever asks must
+	// be allowed to in its group, and each change has its own entry in the audit log. The
+	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+	// and it says what would be.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+	ChangeJobsWithBodyWithResponse(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error)
+
+	// ChangeJobsWithResponse Pause, resume, run or delete many jobs
+	//
+	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+	// request. Each is changed as a request of its own would change it: whoever asks must
+	// be allowed to in its group, and each change has its own entry in the audit log. The
+	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+	// and it says what would be.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+	ChangeJobsWithResponse(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error)
+
 	// DeleteJobWithResponse Delete a job; its history stays
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13633,6 +14142,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
+
+	// ChangeRunsWithBodyWithResponse Cancel, retry or mark many runs
+	//
+	// As changeJobs: the runs that are named, or a page of those that a filter selects,
+	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+	// see is not found.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+	ChangeRunsWithBodyWithResponse(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeRunsResponse, error)
+
+	// ChangeRunsWithResponse Cancel, retry or mark many runs
+	//
+	// As changeJobs: the runs that are named, or a page of those that a filter selects,
+	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+	// see is not found.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+	ChangeRunsWithResponse(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeRunsResponse, error)
 
 	// CountRunsWithResponse How many fires had which fate, over a range of time in equal parts
 	//
@@ -16387,6 +16918,54 @@ func (r ListJobsResponse) ContentType() string {
 	return ""
 }
 
+type ChangeJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobBulkResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeJobsResponse) GetJSON200() *JobBulkResult {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChangeJobsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeJobsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeJobsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeJobsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type DeleteJobResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -17815,6 +18394,54 @@ func (r ListRunsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunBulkResult
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeRunsResponse) GetJSON200() *RunBulkResult {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChangeRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeRunsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20122,6 +20749,44 @@ func (c *ClientWithResponses) ListJobsWithResponse(ctx context.Context, params *
 	return ParseListJobsResponse(rsp)
 }
 
+// ChangeJobsWithBodyWithResponse Pause, resume, run or delete many jobs
+//
+// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+// request. Each is changed as a request of its own would change it: whoever asks must
+// be allowed to in its group, and each change has its own entry in the audit log. The
+// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+// and it says what would be.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+func (c *ClientWithResponses) ChangeJobsWithBodyWithResponse(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error) {
+	rsp, err := c.ChangeJobsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeJobsResponse(rsp)
+}
+
+// ChangeJobsWithResponse Pause, resume, run or delete many jobs
+//
+// The jobs that are named, or a page of those that a filter selects; at most 1000 a
+// request. Each is changed as a request of its own would change it: whoever asks must
+// be allowed to in its group, and each change has its own entry in the audit log. The
+// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+// and it says what would be.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
+func (c *ClientWithResponses) ChangeJobsWithResponse(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error) {
+	rsp, err := c.ChangeJobs(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeJobsResponse(rsp)
+}
+
 // DeleteJobWithResponse Delete a job; its history stays
 //
 // Returns a wrapper object for the known response body format(s).
@@ -20721,6 +21386,40 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 		return nil, err
 	}
 	return ParseListRunsResponse(rsp)
+}
+
+// ChangeRunsWithBodyWithResponse Cancel, retry or mark many runs
+//
+// As changeJobs: the runs that are named, or a page of those that a filter selects,
+// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+// see is not found.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+func (c *ClientWithResponses) ChangeRunsWithBodyWithResponse(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeRunsResponse, error) {
+	rsp, err := c.ChangeRunsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeRunsResponse(rsp)
+}
+
+// ChangeRunsWithResponse Cancel, retry or mark many runs
+//
+// As changeJobs: the runs that are named, or a page of those that a filter selects,
+// newest fire first; at most 1000 a request. A run of a group whose runs one may not
+// see is not found.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
+func (c *ClientWithResponses) ChangeRunsWithResponse(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeRunsResponse, error) {
+	rsp, err := c.ChangeRuns(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeRunsResponse(rsp)
 }
 
 // CountRunsWithResponse How many fires had which fate, over a range of time in equal parts
@@ -22977,6 +23676,39 @@ func ParseListJobsResponse(rsp *http.Response) (*ListJobsResponse, error) {
 	return response, nil
 }
 
+// ParseChangeJobsResponse parses an HTTP response from a ChangeJobsWithResponse call
+func ParseChangeJobsResponse(rsp *http.Response) (*ChangeJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobBulkResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseDeleteJobResponse parses an HTTP response from a DeleteJobWithResponse call
 func ParseDeleteJobResponse(rsp *http.Response) (*DeleteJobResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24013,6 +24745,39 @@ func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest RunPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeRunsResponse parses an HTTP response from a ChangeRunsWithResponse call
+func ParseChangeRunsResponse(rsp *http.Response) (*ChangeRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunBulkResult
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

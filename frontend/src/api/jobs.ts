@@ -6,7 +6,7 @@ import {
 } from "@tanstack/react-query";
 import { every } from "@/lib/every";
 import { api, dataOf } from "./client";
-import type { Job, JobItem, Status } from "./schema.gen";
+import type { Job, JobBulk, JobItem, Status } from "./schema.gen";
 
 /** The two parts of a job's name. */
 export interface JobRef {
@@ -131,6 +131,14 @@ export function runJob(ref: JobRef, params?: unknown) {
 
 export async function deleteJob(ref: JobRef): Promise<void> {
   await api.DELETE("/api/v1/jobs/{group}/{name}", { params: { path: ref } });
+}
+
+/** Changes up to 1000 jobs, and returns what became of each. */
+export function changeJobs(action: JobBulk["action"], jobs: string[], note: string) {
+  const pauses = action === "pause" || action === "resume";
+  return dataOf(
+    api.POST("/api/v1/jobs/bulk", { body: { action, jobs, note: pauses && note ? note : undefined } }),
+  );
 }
 
 export interface SaveOptions {

@@ -391,6 +391,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause, resume, run or delete many jobs
+         * @description The jobs that are named, or a page of those that a filter selects; at most 1000 a
+         *     request. Each is changed as a request of its own would change it: whoever asks must
+         *     be allowed to in its group, and each change has its own entry in the audit log. The
+         *     answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
+         *     and it says what would be.
+         */
+        post: operations["changeJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}": {
         parameters: {
             query?: never;
@@ -868,6 +892,28 @@ export interface paths {
         get: operations["listRuns"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel, retry or mark many runs
+         * @description As changeJobs: the runs that are named, or a page of those that a filter selects,
+         *     newest fire first; at most 1000 a request. A run of a group whose runs one may not
+         *     see is not found.
+         */
+        post: operations["changeRuns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2503,6 +2549,137 @@ export interface components {
             total: number;
             next?: string;
         };
+        /** @description Either jobs or filter. */
+        JobBulk: {
+            /** @enum {string} */
+            action: "pause" | "resume" | "run" | "delete";
+            /** @description group/name of each; one that is named twice counts once */
+            jobs?: string[];
+            /** @description All jobs that match, a page at a time; `{}` is all jobs */
+            filter?: components["schemas"]["JobFilter"];
+            /** @description With filter: the next of the answer before */
+            cursor?: string;
+            /**
+             * @description With filter: the most jobs in the page
+             * @default 1000
+             */
+            limit?: number;
+            /** @description Why, of pause and resume */
+            note?: string;
+            /** @description Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one */
+            run_id?: string;
+            /** @description Only say what would become of each */
+            dry_run?: boolean;
+        };
+        /** @description As the parameters of listJobs */
+        JobFilter: {
+            group?: string;
+            q?: string;
+            paused?: boolean;
+            last?: components["schemas"]["Status"][];
+        };
+        JobBulkResult: {
+            action: string;
+            dry_run: boolean;
+            /** @description How many jobs were named, or match the filter on all pages */
+            total: number;
+            items: components["schemas"]["JobBulkItem"][];
+            /** @description With filter: there are more, after this */
+            next?: string;
+        };
+        JobBulkItem: {
+            job: string;
+            result: components["schemas"]["BulkOutcome"];
+            /** @description The run that was begun */
+            run_id?: string;
+            /** @description Why it is refused */
+            problem?: components["schemas"]["Problem"];
+        };
+        /**
+         * @description What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+         * @enum {string}
+         */
+        BulkOutcome: "changed" | "unchanged" | "refused";
+        /** @description Either runs or filter. */
+        RunBulk: {
+            /** @enum {string} */
+            action: "cancel" | "retry" | "mark";
+            /** @description Their ids; one that is named twice counts once */
+            runs?: string[];
+            /** @description All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost */
+            filter?: components["schemas"]["RunFilter"];
+            /** @description With filter: the next of the answer before */
+            cursor?: string;
+            /**
+             * @description With filter: the most runs in the page
+             * @default 1000
+             */
+            limit?: number;
+            /** @description Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there */
+            note?: string;
+            /**
+             * @description Of mark, which must have it
+             * @enum {string}
+             */
+            as?: "handled" | "succeeded" | "none";
+            /**
+             * @description Of retry, and of the job: its newest one, or that of the run
+             * @default latest
+             * @enum {string}
+             */
+            version?: "latest" | "same";
+            /**
+             * @description Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+             * @default all
+             * @enum {string}
+             */
+            pieces?: "all" | "failed";
+            /** @description Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one */
+            key?: string;
+            /** @description Only say what would become of each */
+            dry_run?: boolean;
+        };
+        /** @description As the parameters of listRuns */
+        RunFilter: {
+            job?: string[];
+            group?: string;
+            status?: components["schemas"]["Status"][];
+            cause?: components["schemas"]["Cause"][];
+            instance?: string;
+            version?: number;
+            /**
+             * Format: date-time
+             * @description Fire time, inclusive
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Fire time, exclusive
+             */
+            to?: string;
+            parent?: string;
+            retry_of?: string;
+            min_attempt?: number;
+        };
+        RunBulkResult: {
+            action: string;
+            dry_run: boolean;
+            items: components["schemas"]["RunBulkItem"][];
+            /** @description With filter: there may be more, after this */
+            next?: string;
+        };
+        RunBulkItem: {
+            run_id: string;
+            /** @description Absent when there is no such run */
+            job?: string;
+            /** @description What the run was before */
+            status?: components["schemas"]["Status"];
+            result: components["schemas"]["BulkOutcome"];
+            /** @description The run that does it again */
+            retry_run_id?: string;
+            /** @description Why it is refused */
+            problem?: components["schemas"]["Problem"];
+        };
         VersionList: {
             items: components["schemas"]["JobVersion"][];
         };
@@ -3932,6 +4109,15 @@ export type Labels = components['schemas']['Labels'];
 export type JobVersion = components['schemas']['JobVersion'];
 export type JobItem = components['schemas']['JobItem'];
 export type JobPage = components['schemas']['JobPage'];
+export type JobBulk = components['schemas']['JobBulk'];
+export type JobFilter = components['schemas']['JobFilter'];
+export type JobBulkResult = components['schemas']['JobBulkResult'];
+export type JobBulkItem = components['schemas']['JobBulkItem'];
+export type BulkOutcome = components['schemas']['BulkOutcome'];
+export type RunBulk = components['schemas']['RunBulk'];
+export type RunFilter = components['schemas']['RunFilter'];
+export type RunBulkResult = components['schemas']['RunBulkResult'];
+export type RunBulkItem = components['schemas']['RunBulkItem'];
 export type VersionList = components['schemas']['VersionList'];
 export type PutJobResult = components['schemas']['PutJobResult'];
 export type FieldChange = components['schemas']['FieldChange'];
@@ -4716,6 +4902,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobBulk"];
+            };
+        };
+        responses: {
+            /** @description What became of each job, in the order in which they were named, or by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobBulkResult"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5597,6 +5811,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeRuns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunBulk"];
+            };
+        };
+        responses: {
+            /** @description What became of each run, in the order in which they were named, or newest fire first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBulkResult"];
                 };
             };
             default: components["responses"]["Problem"];

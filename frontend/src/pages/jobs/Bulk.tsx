@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX, Pause, Play, Trash2, X, Zap } from "lucide-react";
 import { useState } from "react";
 import { api, dataOf } from "@/api/client";
-import { deleteJob, type JobFilter, pauseJob, refOf, refreshJobs, runJob } from "@/api/jobs";
+import { changeJobs, type JobFilter, refreshJobs } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import type { JobItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
@@ -121,6 +121,7 @@ async function firesWithinAnHour(targets: Target[]): Promise<number> {
 }
 
 const listed = 20;
+const atOnce = 100;
 
 interface ReviewProps {
   action: Action;
@@ -154,18 +155,16 @@ function Review({ action, targets, fires, onClose, onDone }: ReviewProps) {
   const start = async () => {
     const done: Result[] = [];
     setResults([]);
-    const queue = [...affected];
-    const work = async () => {
-      for (let x = queue.shift(); x; x = queue.shift()) {
-        const error = await act(action, x.job, note).then(
-          () => undefined,
-          (e: unknown) => problemOf(e).detail ?? problemOf(e).title,
-        );
-        done.push({ job: x.job, error });
-        setResults([...done]);
-      }
-    };
-    await Promise.all([work(), work(), work(), work()]);
+    // So many at a time that one sees it go on.
+    for (let from = 0; from < affected.length; from += atOnce) {
+      const some = affected.slice(from, from + atOnce).map((x) => x.job);
+      const results = await changeJobs(action === "remove" ? "delete" : action, some, note).then(
+        (answer) => answer.items.map((x) => ({ job: x.job, error: x.problem?.detail ?? x.problem?.title })),
+        (e: unknown) => some.map((job) => ({ job, error: problemOf(e).detail ?? problemOf(e).title })),
+      );
+      done.push(...results);
+      setResults([...done]);
+    }
     await refreshJobs(client);
   };
   const close = () => {
@@ -277,11 +276,4 @@ function Names({ title, targets, reason }: { title: string; targets: Target[]; r
       </ul>
     </div>
   );
-}
-
-async function act(action: Action, job: string, note: string): Promise<void> {
-  const ref = refOf(job);
-  if (action === "run") await runJob(ref);
-  else if (action === "remove") await deleteJob(ref);
-  else await pauseJob(ref, action === "pause", note);
 }

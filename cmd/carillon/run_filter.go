@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// runFilter is the flags that say which runs a command is about.
+type runFilter struct {
+	jobs, statuses, causes           []string
+	group, instance, since, from, to string
+	parent, retryOf                  string
+	retried, attempts                bool
+}
+
+// flags adds the flags to cmd. only is how their help begins: "only" or "all".
+func (f *runFilter) flags(cmd *cobra.Command, only string) {
+	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`, or these")
+	cmd.Flags().StringVar(&f.group, "group", "", only+" runs of this executor `group`")
+	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`, or these")
+	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs for this `cause`, or these")
+	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that run after this `run`")
+	cmd.Flags().StringVar(&f.retryOf, "retry-of", "", only+" runs that do this `run` again; see carillon retry")
+	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs that were tried again")
+	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
+	cmd.Flags().StringVar(&f.since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `instant`, in RFC 3339")
+	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
+	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
+	complete(cmd, "status", words[string](job.Statuses)...)
+	complete(cmd, "cause", words[string](job.Causes)...)
+}
+
+// given reports whether there is a filter.
+func (f *runFilter) given() bool {
+	return len(f.jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
+		f.group+f.instance+f.since+f.from+f.to+f.parent+f.retryOf != ""
+}
+
+// params returns the filter as the API takes it. --since counts back from now.
+func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
+	p := client.ListRunsParams{
+		Job:      client.OptionalList(f.jobs),
+		Group:    client.Optional(f.group),
+		Instance: client.Optional(f.instance),
+		Status:   client.OptionalList(words[job.Status](f.statuses)),
+		Cause:    client.OptionalList(words[job.Cause](f.causes)),
+		Parent:   client.Optional(f.parent),
+		RetryOf:  client.Optional(f.retryOf),
+	}
+	if f.retried {
+		p.MinAttempt = new(2)
+	}
+	if f.attempts {
+		p.Attempts = new(client.ListRunsParamsAttemptsAll)
+	}
+	if f.since != "" {
+		d, err := job.ParseDuration(f.since)
+		if err != nil || d <= 0 {
+			return p, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
+		}
+		p.From = new(now.Add(-d).UTC().Truncate(time.Millisecond))
+	}
+	for _, bound := range []struct {
+		flag, text string
+		into       **time.Time
+	}{{"--from", f.from, &p.From}, {"--to", f.to, &p.To}} {
+		if bound.text == "" {
+			continue
+		}
+		t, err := time.Parse(time.RFC3339, bound.text)
+		if err != nil {
+			return p, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+		}
+		*bound.into = &t
+	}
+	return p, nil
+}
+
+// bulk returns the filter as a request for many runs takes it.
+func (f *runFilter) bulk(now time.Time) (*client.RunFilter, error) {
+	p, err := f.params(now)
+	if err != nil {
+		return nil, err
+	}
+	b := &client.RunFilter{
+		Job: f.jobs, Group: f.group, Status: words[job.Status](f.statuses), Cause: words[job.Cause](f.causes),
+		Instance: f.instance, Parent: f.parent, RetryOf: f.retryOf,
+	}
+	if p.MinAttempt != nil {
+		b.MinAttempt = *p.MinAttempt
+	}
+	if p.From != nil {
+		b.From = *p.From
+	}
+	if p.To != nil {
+		b.To = *p.To
+	}
+	return b, nil
+}

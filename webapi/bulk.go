@@ -1,0 +1,135 @@
+package webapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/job"
+)
+
+const (
+	// maxBulk is how many things one request changes; the contract states it.
+	maxBulk = 1000
+	// bulkAtOnce is how many of them are changed at a time: enough to wait for the bus
+	// together, and few enough that others' requests get their turn.
+	bulkAtOnce = 16
+)
+
+// errNotReached is why something was left as it was that a request had no time for.
+var errNotReached = explain(job.ErrUnavailable, "the request's time was over before this was begun; ask again for it")
+
+// bulkStep is what a request for many things does to one of them.
+type bulkStep struct {
+	operation string            // by which a request of its own would do it
+	group     string            // of the stored thing
+	names     map[string]string // what the path of that request would have
+	// do makes the change, or with dryRun says whether it would change something.
+	do func(ctx context.Context, dryRun bool) (changed bool, err error)
+}
+
+// bulk does one step after the other, some of them at a time, each as a request of its own
+// would be: if the caller may, and with an entry in the audit log. step looks at thing i
+// and says what to do to it. decided is told what became of each, at any time before bulk
+// returns; it must only touch what belongs to i.
+func (h *handlers) bulk(ctx context.Context, n int, dryRun bool, step func(ctx context.Context, i int) (bulkStep, error), decided func(i int, outcome BulkOutcome, problem *Problem)) {
+	var g errgroup.Group
+	g.SetLimit(bulkAtOnce)
+	for i := range n {
+		g.Go(func() error {
+			changed, err := h.bulkOne(ctx, i, dryRun, step)
+			switch {
+			case err != nil:
+				decided(i, BulkOutcomeRefused, h.bulkProblem(ctx, err))
+			case changed:
+				decided(i, BulkOutcomeChanged, nil)
+			default:
+				decided(i, BulkOutcomeUnchanged, nil)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no step returns an error: each has its own outcome
+}
+
+// bulkOne does one step. A panic is its error.
+func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(context.Context, int) (bulkStep, error)) (changed bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			changed, err = false, crashOf(v)
+		}
+	}()
+	if ctx.Err() != nil {
+		return false, errNotReached
+	}
+	s, err := step(ctx, i)
+	if err != nil {
+		return false, err
+	}
+	by, p := callerOf(ctx), permits[s.operation]
+	if err := p.allowsIn(by.who, s.group); err != nil {
+		return false, err
+	}
+	if dryRun {
+		return s.do(ctx, true)
+	}
+	e := newEntry(by, s.operation, objectOf(p.change, s.names), s.group)
+	err = h.recordChange(ctx, e, func(ctx context.Context) error {
+		changed, err = s.do(ctx, false)
+		return err
+	})
+	return changed, err
+}
+
+// bulkProblem returns what the caller is told of one thing that was refused.
+func (h *handlers) bulkProblem(ctx context.Context, err error) *Problem {
+	p := problemOf(err, callerOf(ctx).request)
+	if p.Status == http.StatusInternalServerError {
+		attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("error", err)}
+		if panicked, ok := err.(*crash); ok { //nolint:errorlint // bulkOne returns it as it is
+			attrs = append(attrs, slog.String("stack", string(panicked.stack)))
+		}
+		h.log.LogAttrs(ctx, slog.LevelError, "request refused in part", attrs...)
+	}
+	return &p
+}
+
+// bulkPage returns how many things a page of a filter has at most, of a request that
+// either names some or has a filter.
+func bulkPage(named int, field string, filtered bool, cursor string, limit int) (int, error) {
+	switch {
+	case filtered == (named > 0):
+		return 0, invalid(field, "must be given, or filter, and not both")
+	case !filtered && cursor != "":
+		return 0, invalid("cursor", "goes together with filter")
+	case !filtered && limit != 0:
+		return 0, invalid("limit", "goes together with filter")
+	case named > maxBulk:
+		return 0, invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, maxBulk))
+	}
+	return orDefault(limit, maxBulk), nil
+}
+
+// onlyFor reports a field that belongs to another action than the one asked for.
+func onlyFor(field string, given bool, action string) error {
+	if !given {
+		return nil
+	}
+	return invalid(field, "goes together with action "+action)
+}
+
+// once returns list without what is in it a second time.
+func once[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	kept := make([]T, 0, len(list))
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}

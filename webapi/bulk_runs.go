@@ -1,0 +1,143 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// maxReason bounds why a run is cancelled, in bytes; the contract states it.
+const maxReason = 500
+
+// ofAction are the statuses of runs that an action is for, where a filter names none.
+var ofAction = map[RunBulkAction][]Status{
+	RunBulkActionCancel: {job.StatusPending, job.StatusQueued, job.StatusRunning},
+	RunBulkActionRetry:  {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
+	RunBulkActionMark:   {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
+}
+
+// ChangeRuns answers POST /runs/bulk.
+func (h *handlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
+	b := r.Body
+	limit, err := bulkPage(len(b.Runs), "runs", b.Filter != nil, b.Cursor, b.Limit)
+	if err = errors.Join(err, checkRunBulk(b)); err != nil {
+		return nil, err
+	}
+	if b.Key == "" {
+		b.Key = string(job.NewRunID(time.Now()))
+	}
+	result := RunBulkResult{Action: string(b.Action), DryRun: b.DryRun}
+	ids := once(b.Runs)
+	if b.Filter != nil {
+		filter, err := runFilter(filterParams(b, limit))
+		if err != nil {
+			return nil, err
+		}
+		found, err := h.store.Runs(ctx, filter)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		for i := range found.Runs {
+			ids = append(ids, found.Runs[i].RunID)
+		}
+		result.Next = found.Next
+	}
+	result.Items = make([]RunBulkItem, len(ids))
+	for i, id := range ids {
+		result.Items[i].RunID = id
+	}
+	step := func(ctx context.Context, i int) (bulkStep, error) { return h.runStep(ctx, b, &result.Items[i]) }
+	h.bulk(ctx, len(ids), b.DryRun, step, func(i int, outcome BulkOutcome, problem *Problem) {
+		result.Items[i].Result, result.Items[i].Problem = outcome, problem
+	})
+	return ChangeRuns200JSONResponse(result), nil
+}
+
+// checkRunBulk reports what does not go together in a request.
+func checkRunBulk(b *RunBulk) error {
+	retry := b.Action == RunBulkActionRetry
+	errs := []error{
+		onlyFor("as", b.As != "" && b.Action != RunBulkActionMark, "mark"),
+		onlyFor("version", b.Version != "" && !retry, "retry"),
+		onlyFor("pieces", b.Pieces != "" && !retry, "retry"),
+		onlyFor("key", b.Key != "" && !retry, "retry"),
+		onlyFor("note", b.Note != "" && retry, "cancel or mark"),
+	}
+	switch {
+	case b.Action == RunBulkActionMark:
+		errs = append(errs, job.CheckMark(b.As, b.Note))
+	case len(b.Note) > maxReason:
+		errs = append(errs, invalid("note", fmt.Sprintf("has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason)))
+	}
+	return errors.Join(errs...)
+}
+
+// filterParams returns what a list of the runs would be asked for with.
+func filterParams(b *RunBulk, limit int) *ListRunsParams {
+	f := b.Filter
+	p := &ListRunsParams{
+		Job: f.Job, Group: f.Group, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
+		Parent: f.Parent, RetryOf: f.RetryOf, MinAttempt: f.MinAttempt, Cursor: b.Cursor, Limit: limit,
+	}
+	if len(p.Status) == 0 {
+		p.Status = ofAction[b.Action]
+	}
+	return p
+}
+
+// runStep returns what a request does to the run of an item, as the history has it.
+func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (bulkStep, error) {
+	attempts, err := h.attempts(ctx, string(item.RunID))
+	if err != nil {
+		return bulkStep{}, err
+	}
+	run := &attempts[0]
+	s := bulkStep{group: run.Job.Group(), names: map[string]string{"run_id": string(run.RunID)}}
+	if whoIs(ctx).Access.May(permits["getRun"].role, s.group) {
+		item.Job, item.Status = run.Job, run.RunStatus()
+	}
+	switch b.Action {
+	case RunBulkActionCancel:
+		s.operation = "cancelRun"
+		s.do = checkedRun(run, mayCancel, func(ctx context.Context) error {
+			found, err := h.cancelRun(ctx, run.RunID, run.Job, b.Note)
+			if err == nil {
+				item.Status = found // its owner knows best
+			}
+			return err
+		})
+	case RunBulkActionRetry:
+		s.operation = "retryRun"
+		s.do = checkedRun(run, mayRetry, func(ctx context.Context) error {
+			accepted, err := h.retryRun(ctx, attempts, &RetryRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
+			item.RetryRunID = accepted.RunID
+			return err
+		})
+	case RunBulkActionMark:
+		s.operation = "markRun"
+		s.do = checkedRun(run, mayMark, func(ctx context.Context) error {
+			_, err := h.markRun(ctx, run, b.As, b.Note)
+			return err
+		})
+	}
+	return s, nil
+}
+
+// checkedRun returns what is done to a run whose state allows it.
+func checkedRun(run *logstore.Run, allows func(*logstore.Run) error, change func(context.Context) error) func(context.Context, bool) (bool, error) {
+	return func(ctx context.Context, dryRun bool) (bool, error) {
+		if err := allows(run); err != nil {
+			return false, err
+		}
+		if !dryRun {
+			if err := change(ctx); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+}
