@@ -7,15 +7,18 @@ import (
 
 // history is what the table has of one place, and what is to be of it.
 type history struct {
-	attempts map[uint32]*revision
+	place
+
+	attempts []revision // one, as a rule
 }
 
 // revision is an attempt that changes.
 type revision struct {
-	rows []counted // what the table has, with what does not cancel out
-	last uint32    // the highest revision that it had
-	old  row       // what it shows; the zero row when there is none
-	now  row
+	number uint32
+	rows   []counted // what the table has, with what does not cancel out
+	last   uint32    // the highest revision that it had
+	old    row       // what it shows; the zero row when there is none
+	now    row
 }
 
 // counted is a row, and how often it is there: once, as a rule.
@@ -45,44 +48,44 @@ func settle(rows []stored) (left []counted, current row, last uint32) {
 	return left, current, last
 }
 
-// attempt returns that of a number, which may be new.
-func (h *history) attempt(p place, attempt uint32) *revision {
-	r, ok := h.attempts[attempt]
-	if !ok {
-		r = &revision{now: row{place: p}}
-		h.attempts[attempt] = r
+// attempt returns that of a number, which may be new. It is good until the next call.
+func (h *history) attempt(number uint32) *revision {
+	for i := range h.attempts {
+		if h.attempts[i].number == number {
+			return &h.attempts[i]
+		}
 	}
-	return r
+	h.attempts = append(h.attempts, revision{number: number, now: row{place: h.place}})
+	return &h.attempts[len(h.attempts)-1]
 }
 
 // supersede gives up the run's status of all attempts but the newest. What they say
 // themselves stays.
 func (h *history) supersede() {
 	var newest uint32
-	for attempt, r := range h.attempts {
-		if r.now.job != "" {
-			newest = max(newest, attempt)
+	for i := range h.attempts {
+		if r := &h.attempts[i]; r.now.job != "" {
+			newest = max(newest, r.number)
 		}
 	}
-	for attempt, r := range h.attempts {
-		if attempt < newest && r.now.index < 0 {
+	for i := range h.attempts {
+		if r := &h.attempts[i]; r.number < newest && r.now.index < 0 {
 			r.now.runStatus = 0
 		}
 	}
 }
 
-// changes returns the rows that make the table say what is now. Where it held what
+// appendChanges adds the rows that make the table say what is now. Where it held what
 // should not be, because two programs wrote, that is put right, too.
-func (r *revision) changes(batch string) []stored {
+func (r *revision) appendChanges(out []stored, batch string) []stored {
 	r.now.revision = r.old.revision
 	if r.now == r.old && len(r.rows) == 1 && r.rows[0].n == 1 {
-		return nil
+		return out
 	}
 	measured := r.now.measurable() && !r.old.measurable()
 	if r.now != r.old {
 		r.now.revision = r.last + 1
 	}
-	var out []stored
 	missing := 1
 	for _, c := range r.rows {
 		if c.row == r.now {

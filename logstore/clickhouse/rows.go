@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -55,12 +56,13 @@ type stored struct {
 	batch    string
 }
 
-// insertColumns returns the columns of the table runs for some rows.
+// insertColumns returns the columns of the table runs for some rows, without those in
+// which all rows have what the table has by itself: of most ends that is half of them.
 func insertColumns(rows []stored) []column {
-	return []column{
+	columns := []column{
 		{"run_id", collect(rows, func(r *stored) uuid.UUID { return r.id })},
-		{"broadcast_index", collect(rows, func(r *stored) int32 { return r.index })},
-		{"broadcast_total", collect(rows, func(r *stored) uint32 { return r.total })},
+		unless(-1, "broadcast_index", rows, func(r *stored) int32 { return r.index }),
+		unless(0, "broadcast_total", rows, func(r *stored) uint32 { return r.total }),
 		{"attempt", collect(rows, func(r *stored) uint32 { return r.attempt })},
 		{"group", collect(rows, func(r *stored) string { return r.job.Group() })},
 		{"job", collect(rows, func(r *stored) string { return string(r.job) })},
@@ -73,39 +75,50 @@ func insertColumns(rows []stored) []column {
 		{"started_at", collect(rows, func(r *stored) int64 { return r.startedAt })},
 		{"finished_at", collect(rows, func(r *stored) int64 { return r.finishedAt })},
 		{"instance", collect(rows, func(r *stored) string { return r.instance })},
-		{"delivery", collect(rows, func(r *stored) uint32 { return r.delivery })},
+		unless(0, "delivery", rows, func(r *stored) uint32 { return r.delivery }),
 		{"exit_code", collect(rows, func(r *stored) *int32 {
 			if !r.exited {
 				return nil
 			}
 			return &r.exitCode
 		})},
-		{"message", collect(rows, func(r *stored) string { return r.message })},
-		{"reason", collect(rows, func(r *stored) string { return r.reason })},
-		{"end_reason", collect(rows, func(r *stored) string { return r.endReason })},
-		{"made_by", collect(rows, func(r *stored) string { return r.madeBy })},
-		{"result", collect(rows, func(r *stored) string { return r.result })},
-		{"log_lines", collect(rows, func(r *stored) uint32 { return r.logLines })},
-		{"count", collect(rows, func(r *stored) uint64 { return r.count })},
-		{"until", collect(rows, func(r *stored) int64 { return r.until })},
-		{"parent_run_id", collect(rows, func(r *stored) uuid.UUID { return r.parent })},
+		unless("", "message", rows, func(r *stored) string { return r.message }),
+		unless("", "reason", rows, func(r *stored) string { return r.reason }),
+		unless("", "end_reason", rows, func(r *stored) string { return r.endReason }),
+		unless("", "made_by", rows, func(r *stored) string { return r.madeBy }),
+		unless("", "result", rows, func(r *stored) string { return r.result }),
+		unless(0, "log_lines", rows, func(r *stored) uint32 { return r.logLines }),
+		unless(1, "count", rows, func(r *stored) uint64 { return r.count }),
+		unless(0, "until", rows, func(r *stored) int64 { return r.until }),
+		unless(noRun, "parent_run_id", rows, func(r *stored) uuid.UUID { return r.parent }),
 		{"reported", collect(rows, func(r *stored) int8 { return r.reported })},
-		{"reported_at", collect(rows, func(r *stored) int64 {
+		unless(0, "reported_at", rows, func(r *stored) int64 {
 			if r.reportedAt == r.finishedAt {
 				return 0
 			}
 			return r.reportedAt
-		})},
-		{"retry", collect(rows, func(r *stored) bool { return r.retry })},
-		{"ruled", collect(rows, func(r *stored) int8 { return r.ruled })},
-		{"ruled_at", collect(rows, func(r *stored) int64 { return r.ruledAt })},
-		{"reason_of", collect(rows, func(r *stored) int8 { return r.reasonOf })},
-		{"progress", collect(rows, func(r *stored) bool { return r.progress })},
+		}),
+		unless(false, "retry", rows, func(r *stored) bool { return r.retry }),
+		unless(0, "ruled", rows, func(r *stored) int8 { return r.ruled }),
+		unless(0, "ruled_at", rows, func(r *stored) int64 { return r.ruledAt }),
+		unless(0, "reason_of", rows, func(r *stored) int8 { return r.reasonOf }),
+		unless(false, "progress", rows, func(r *stored) bool { return r.progress }),
 		{"sign", collect(rows, func(r *stored) int8 { return r.sign })},
 		{"revision", collect(rows, func(r *stored) uint32 { return r.revision })},
 		{"measured", collect(rows, func(r *stored) bool { return r.measured })},
 		{"batch", collect(rows, func(r *stored) string { return r.batch })},
 	}
+	return slices.DeleteFunc(columns, func(c column) bool { return c.values == nil })
+}
+
+// unless returns a column, without values if all would be the usual one.
+func unless[R any, V comparable](usual V, name string, rows []R, value func(*R) V) column {
+	for i := range rows {
+		if value(&rows[i]) != usual {
+			return column{name, collect(rows, value)}
+		}
+	}
+	return column{name: name}
 }
 
 func collect[R, V any](rows []R, value func(*R) V) []V {

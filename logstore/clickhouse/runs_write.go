@@ -36,26 +36,21 @@ func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.
 // got in, or half in, is worked out from what was before it, and so has the same rows:
 // ClickHouse takes those that it lacks.
 func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.Update) error {
-	places := make(map[place]*history, len(updates))
-	at := make([]place, len(updates))
-	for i := range updates {
-		at[i] = placeOf(updates[i].RunID, updates[i].Piece)
-		places[at[i]] = &history{attempts: map[uint32]*revision{}}
-	}
-	if err := s.findHistories(ctx, token, places); err != nil {
+	found := historiesOf(updates)
+	if err := s.findHistories(ctx, token, found); err != nil {
 		return err
 	}
 	e := events{precedence: s.nextPrecedence()}
 	for i := range updates {
-		u := &updates[i]
+		u, h := &updates[i], &found.all[found.of[i]]
 		if u.Kind == logstore.KindMarked { // of the timeline only
-			e.addIfKept(at[i], u)
+			e.addIfKept(h.place, u)
 			continue
 		}
-		if places[at[i]].attempt(at[i], toUint32(u.Attempt)).now.take(u) {
-			e.add(at[i], u, logstore.KindLate)
+		if h.attempt(toUint32(u.Attempt)).now.take(u) {
+			e.add(h.place, u, logstore.KindLate)
 		} else {
-			e.addIfKept(at[i], u)
+			e.addIfKept(h.place, u)
 		}
 	}
 	if len(e.rows) > 0 {
@@ -63,13 +58,7 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 			return err
 		}
 	}
-	var rows []stored
-	for _, h := range places {
-		h.supersede()
-		for _, r := range h.attempts {
-			rows = append(rows, r.changes(token)...)
-		}
-	}
+	rows := found.changes(token)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -77,8 +66,8 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 }
 
 // findHistories reads what the table had of places before the write of a token.
-func (s *Store) findHistories(ctx context.Context, token string, places map[place]*history) error {
-	ctx, err := withPlaces(ctx, places)
+func (s *Store) findHistories(ctx context.Context, token string, into *histories) error {
+	ctx, err := withPlaces(ctx, into.at)
 	if err != nil {
 		return err
 	}
@@ -102,13 +91,12 @@ func (s *Store) findHistories(ctx context.Context, token string, places map[plac
 		}
 	}
 	for k, rows := range attempts {
-		if h, ok := places[k.place]; ok {
-			r := &revision{}
+		if at, ok := into.at[k.place]; ok {
+			r := into.all[at].attempt(k.attempt)
 			r.rows, r.old, r.last = settle(rows)
-			if r.now = r.old; r.now.job == "" {
-				r.now = row{place: k.place}
+			if r.old.job != "" {
+				r.now = r.old
 			}
-			h.attempts[k.attempt] = r
 		}
 	}
 	return nil
