@@ -53,16 +53,17 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	defer func() { _ = probe.Close() }()
 
 	r := &benchResult{Jobs: o.jobs, Count: o.jobs * benchLines}
-	before, err := storeCPU(ctx, probe)
+	past := yesterday(w)
+	before, err := settledCPU(ctx, store, probe)
 	if err != nil {
 		return nil, err
 	}
-	lines, used, err := w.timeIngest(ctx, o, store, bus.StreamLog, bus.ConsumerLogs, benchLog)
+	lines, used, err := w.timeIngest(ctx, o, store, bus.StreamLog, bus.ConsumerLogs, past.log)
 	if err != nil {
 		return nil, err
 	}
 	r.Seconds, r.Rate, r.CPUMicros = lines.Seconds(), float64(r.Count)/lines.Seconds(), each(used, r.Count)
-	between, err := storeCPU(ctx, probe)
+	between, err := settledCPU(ctx, store, probe)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +71,11 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.profile != "" {
 		o.profile += ".ends"
 	}
-	runs, used, err := w.timeIngest(ctx, o, store, bus.StreamEvt, bus.ConsumerEvents, w.benchEnd)
+	runs, used, err := w.timeIngest(ctx, o, store, bus.StreamEvt, bus.ConsumerEvents, past.end)
 	if err != nil {
 		return nil, err
 	}
-	after, err := storeCPU(ctx, probe)
+	after, err := settledCPU(ctx, store, probe)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	r.Lost, r.Doubled = max(0, o.jobs-counts[job.StatusSucceeded]), max(0, counts[job.StatusSucceeded]-o.jobs)
 
-	if err := r.rawInserts(ctx, server.URL("raw"), o.jobs); err != nil {
+	if err := r.rawInserts(ctx, server.URL("raw"), past, o.jobs); err != nil {
 		return nil, err
 	}
 	r.RunsRatio = r.Runs / r.RawRuns
@@ -149,13 +150,24 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 	return took, cpu, <-ended
 }
 
-// benchFired is when run i of an ingest bench fired, and of which job it is.
-func benchFired(i int) (time.Time, job.Name) {
-	return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).Add(time.Duration(i/500) * time.Second), benchJob(i % 500)
+// benchPast is what an ingest bench makes up: 500 runs in each second of a day that is not
+// long ago, so that nothing of it is old enough to be deleted instead of merged.
+type benchPast struct {
+	from   time.Time
+	shards int
 }
 
-func benchLog(i int) (*nats.Msg, error) {
-	fire, name := benchFired(i)
+func yesterday(w *benchWorld) *benchPast {
+	return &benchPast{from: time.Now().UTC().Add(-oneDay).Truncate(oneDay), shards: w.conn.Cluster().Shards}
+}
+
+// fired is when run i fired, and of which job it is.
+func (p *benchPast) fired(i int) (time.Time, job.Name) {
+	return p.from.Add(time.Duration(i/500) * time.Second), benchJob(i % 500)
+}
+
+func (p *benchPast) log(i int) (*nats.Msg, error) {
+	fire, name := p.fired(i)
 	l := &bus.Log{RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Attempt: 1, Instance: "worker-1"}
 	for seq := range benchLines {
 		l.Lines = append(l.Lines, bus.LogLine{
@@ -170,10 +182,10 @@ func benchText(i, seq int) string {
 	return fmt.Sprintf("request %08x handled for customer %d in %d ms, cache hit, %d rows written", i*7919+seq*104729, i%5000, seq*13%97, i%311)
 }
 
-func (w *benchWorld) benchEnd(i int) (*nats.Msg, error) {
-	fire, name := benchFired(i)
+func (p *benchPast) end(i int) (*nats.Msg, error) {
+	fire, name := p.fired(i)
 	e := bus.EventOf(&bus.Trigger{
-		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(w.conn.Cluster().Shards), Attempt: 1,
+		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(p.shards), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
 	}, bus.EventFinished, fire.Add(time.Second))
 	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, fire.Add(8*time.Millisecond), e.At, benchLines
@@ -190,8 +202,13 @@ func openBenchConn(address string) (driver.Conn, error) {
 	return ch.Open(options)
 }
 
-// storeCPU returns what ClickHouse has used of its processors for queries and merges.
-func storeCPU(ctx context.Context, conn driver.Conn) (time.Duration, error) {
+// settledCPU waits until parts are merged, and returns what ClickHouse has used of its
+// processors by then, for queries and merges: those of the lines must neither take them
+// from the runs that come next, nor be counted as theirs.
+func settledCPU(ctx context.Context, store *clickhouse.Store, conn driver.Conn) (time.Duration, error) {
+	if err := store.Settle(ctx); err != nil {
+		return 0, err
+	}
 	var micros uint64
 	err := conn.QueryRow(ctx, "SELECT sum(value) FROM system.events WHERE event = 'OSCPUVirtualTimeMicroseconds'").Scan(&micros)
 	return time.Duration(micros) * time.Microsecond, err
@@ -199,7 +216,7 @@ func storeCPU(ctx context.Context, conn driver.Conn) (time.Duration, error) {
 
 // rawInserts takes how many lines and runs the driver inserts a second into the store's own
 // tables, with the views that make the reports, in blocks of columns that are ready.
-func (r *benchResult) rawInserts(ctx context.Context, address string, jobs int) error {
+func (r *benchResult) rawInserts(ctx context.Context, address string, past *benchPast, jobs int) error {
 	store, err := openBenchStore(ctx, address) // makes the tables
 	if err != nil {
 		return err
@@ -231,28 +248,28 @@ func (r *benchResult) rawInserts(ctx context.Context, address string, jobs int) 
 		}
 		return float64((rows+rawBlock-1)/rawBlock*rawBlock) / took.Seconds(), nil
 	}
-	before, err := storeCPU(ctx, conn)
+	before, err := settledCPU(ctx, store, conn)
 	if err != nil {
 		return err
 	}
-	r.RawRate, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", rawLines)
+	r.RawRate, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", past.rawLines)
 	if err != nil {
 		return err
 	}
-	between, err := storeCPU(ctx, conn)
+	between, err := settledCPU(ctx, store, conn)
 	if err != nil {
 		return err
 	}
-	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", rawEnds)
+	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
 	if err != nil {
 		return err
 	}
-	after, err := storeCPU(ctx, conn)
+	after, err := settledCPU(ctx, store, conn)
 	r.RawStoreMicros, r.RawRunsStoreMicros = each(between-before, jobs*benchLines), each(after-between, jobs)
 	return err
 }
 
-func rawLines(from int) []any {
+func (p *benchPast) rawLines(from int) []any {
 	var c struct {
 		group, name, level, output, text []string
 		id                               []uuid.UUID
@@ -261,14 +278,15 @@ func rawLines(from int) []any {
 		fire, at, precedence             []int64
 		days                             []uint16
 	}
+	now := time.Now().UnixNano() // lines are kept from when they were written
 	for n := from; n < from+rawBlock; n++ {
 		i, seq := n/benchLines, n%benchLines
-		fire, name := benchFired(i)
+		fire, name := p.fired(i)
 		c.group, c.name, c.level, c.output = append(c.group, name.Group()), append(c.name, string(name)), append(c.level, "info"), append(c.output, "stdout")
 		c.text = append(c.text, benchText(i, seq))
 		c.id = append(c.id, uuid.MustParse(string(job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule))))
 		c.attempt, c.seq = append(c.attempt, 1), append(c.seq, uint64(seq+1)) //nolint:gosec // is positive
-		c.fire, c.at, c.precedence = append(c.fire, fire.UnixMilli()), append(c.at, fire.UnixMilli()+int64(seq)), append(c.precedence, int64(-from))
+		c.fire, c.at, c.precedence = append(c.fire, fire.UnixMilli()), append(c.at, fire.UnixMilli()+int64(seq)), append(c.precedence, -now)
 		c.days = append(c.days, 365)
 	}
 	return []any{c.group, c.name, c.id, c.attempt, c.seq, c.fire, c.at, c.level, c.output, c.text, c.days, c.precedence}
@@ -276,7 +294,7 @@ func rawLines(from int) []any {
 
 // rawEnds are rows as the store makes them, so that the views of the reports have as much
 // to do.
-func rawEnds(from int) []any {
+func (p *benchPast) rawEnds(from int) []any {
 	var c struct {
 		id                                     []uuid.UUID
 		attempt, version, delivery, lines, rev []uint32
@@ -287,7 +305,7 @@ func rawEnds(from int) []any {
 		measured                               []bool
 	}
 	for i := from; i < from+rawBlock; i++ {
-		fire, name := benchFired(i)
+		fire, name := p.fired(i)
 		ms := fire.UnixMilli()
 		c.id = append(c.id, uuid.MustParse(string(job.FireRunID(name, ms, job.CauseSchedule))))
 		c.attempt, c.version, c.delivery, c.lines, c.rev = append(c.attempt, 1), append(c.version, 1), append(c.delivery, 1), append(c.lines, benchLines), append(c.rev, 1)

@@ -288,7 +288,7 @@ func query(ctx context.Context, where string, ownClickHouse bool, runs, lines, t
 		return nil, err
 	}
 	defer func() { _ = s.Close() }()
-	if err := newSeeding(seedJobs, runs, lines, time.Now()).fill(ctx, s, func(int, int) {}); err != nil {
+	if err := newSeeding(seedJobs, runs, lines, time.Now()).fill(ctx, where, s, func(int, int) {}); err != nil {
 		return nil, err
 	}
 	return measureSized(ctx, s, lines, times)

@@ -19,7 +19,7 @@ import (
 const (
 	seedJobs  = 500 // unless told otherwise
 	seedDays  = 30
-	seedBatch = 10_000 // runs or lines of a write
+	seedBatch = 20_000 // runs or lines of a write
 )
 
 // seeding is a made-up history of the last seedDays days: jobs of ten groups, some far
@@ -110,19 +110,25 @@ func (s *seeding) line(u *logstore.Update, seq int) logstore.Line {
 	return l
 }
 
-// fill writes the whole history, and has ClickHouse merge it as it is a day later.
-func (s *seeding) fill(ctx context.Context, store logstore.Store, say func(runs, lines int)) error {
-	if err := s.write(ctx, store, say); err != nil {
+// fill writes the whole history into what --store names, and calls say now and then.
+// ClickHouse gets the last day, makes the others of it, and merges them as it has them a
+// day later.
+func (s *seeding) fill(ctx context.Context, where string, store logstore.Store, say func(runs, lines int)) error {
+	ch, ok := store.(*clickhouse.Store)
+	if !ok {
+		return s.write(ctx, store, 0, say)
+	}
+	if err := s.write(ctx, store, s.runs-s.runs/seedDays, say); err != nil {
 		return err
 	}
-	if ch, ok := store.(*clickhouse.Store); ok {
-		return ch.Settle(ctx)
+	if err := s.multiply(ctx, where, say); err != nil {
+		return err
 	}
-	return nil
+	return ch.Settle(ctx)
 }
 
-// write writes the whole history, and calls say now and then.
-func (s *seeding) write(ctx context.Context, store logstore.Store, say func(runs, lines int)) error {
+// write writes the history from a run on, and calls say now and then.
+func (s *seeding) write(ctx context.Context, store logstore.Store, from int, say func(runs, lines int)) error {
 	var updates []logstore.Update
 	var lines []logstore.Line
 	wrote, wroteLines, made := 0, 0, 0
@@ -145,7 +151,7 @@ func (s *seeding) write(ctx context.Context, store logstore.Store, say func(runs
 		say(made, wroteLines)
 		return err
 	}
-	for i := range s.runs {
+	for i := from; i < s.runs; i++ {
 		r := s.next(i)
 		made++
 		updates = append(updates, r.Update)
@@ -189,7 +195,8 @@ func newSeedCommand() *cobra.Command {
 		Use:   "seed",
 		Short: "Fill a history with made-up runs and lines, for bench query and for trying queries",
 		Long: "Fill a history with runs of --jobs jobs over the last 30 days, some busier than others, of which a few percent fail, and\n" +
-			"with their log lines. It is the same each time but for its dates. What it makes stays: use a store of its own.",
+			"with their log lines. It is the same each time but for its dates; in a ClickHouse its days are alike but for the newest of\n" +
+			"them, of which ClickHouse makes the others itself. What it makes stays: use a store of its own.",
 		Example: "  carillon bench seed --store /tmp/bench.db --runs 1000000 --lines 0\n" +
 			"  carillon bench seed --store clickhouse://carillon@localhost:9000/bench --runs 10000000 --lines 100000000",
 		Args: cobra.NoArgs,
@@ -209,7 +216,7 @@ func newSeedCommand() *cobra.Command {
 		}
 		defer func() { _ = store.Close() }()
 		began, said := time.Now(), 0
-		err = newSeeding(jobs, runs, lines, began).fill(cmd.Context(), store, func(doneRuns, doneLines int) {
+		err = newSeeding(jobs, runs, lines, began).fill(cmd.Context(), where, store, func(doneRuns, doneLines int) {
 			if doneRuns-said >= 10*seedBatch {
 				said = doneRuns
 				cmd.PrintErrf("%d runs, %d lines, %s\n", doneRuns, doneLines, time.Since(began).Round(time.Second))
