@@ -1,0 +1,88 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/chserver/chtest"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// A database of the program before has no projections of its reports. It gets them of what
+// is there; they tell the same, also when parts are merged, and of few rows.
+func TestReportsOfGroupsAndOfOneJobReadFewRows(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	for _, table := range []string{"report_hour", "report_day"} {
+		exec(t, conn, "ALTER TABLE "+table+" DROP PROJECTION by_group")
+	}
+	exec(t, conn, "ALTER TABLE report_hour DROP PROJECTION by_job")
+	exec(t, conn, "DELETE FROM schema_migrations WHERE version = 7")
+
+	const jobs, hours = 600, 5
+	day := time.Now().UTC().Add(-48 * time.Hour).Truncate(24 * time.Hour)
+	write := func(token string, status job.Status) {
+		t.Helper()
+		updates := make([]logstore.Update, hours*jobs)
+		for i := range updates {
+			u, at := end(0), day.Add(time.Duration(i/jobs)*time.Hour)
+			u.Job = job.Name(fmt.Sprintf("billing/job-%d", i%jobs))
+			u.RunID = job.FireRunID(u.Job, at.UnixMilli(), job.CauseSchedule)
+			u.At, u.CommittedAt, u.StartedAt, u.FinishedAt, u.Status = at.Add(3*time.Second), at, at.Add(time.Second), at.Add(3*time.Second), status
+			if u.Kind = logstore.KindFinished; status == job.StatusCancelled {
+				u.Kind = logstore.KindRecorded
+			}
+			updates[i] = u
+		}
+		if err := s.WriteRuns(t.Context(), token, updates); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("EVT:1-3000", job.StatusFailed)
+
+	few := open(t, address+"?max_rows_to_read=1500")
+	reports := func() (all []logstore.Report) {
+		t.Helper()
+		for _, f := range []logstore.ReportFilter{{Step: logstore.StepHour}, {Step: logstore.StepDay}, {Groups: []string{"billing"}}, {Jobs: []job.Name{"billing/job-7"}, Step: logstore.StepHour}} {
+			f.From, f.To, f.Total = day, day.Add(24*time.Hour), true
+			r, err := few.Report(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r)
+		}
+		return all
+	}
+	want := func(status job.Status) {
+		t.Helper()
+		var got []map[job.Status]int
+		for _, r := range reports() {
+			got = append(got, r.Total.Statuses)
+		}
+		all := map[job.Status]int{status: hours * jobs}
+		if diff := cmp.Diff([]map[job.Status]int{all, all, all, {status: hours}}, got); diff != "" {
+			t.Errorf("the reports differ (-want +got):\n%s", diff)
+		}
+	}
+	for _, table := range []string{"report_hour", "report_day"} { // waits for what Prepare has begun
+		exec(t, conn, "ALTER TABLE "+table+" MATERIALIZE PROJECTION by_group SETTINGS mutations_sync = 2")
+	}
+	want(job.StatusFailed)
+	write("TRIG:1-3000", job.StatusCancelled)
+	want(job.StatusCancelled)
+	before := reports()
+	if err := s.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, reports()); diff != "" {
+		t.Errorf("after a merge the reports differ (-want +got):\n%s", diff)
+	}
+	if err := s.Repair(t.Context(), day); err != nil {
+		t.Fatal(err)
+	}
+	want(job.StatusCancelled)
+}
