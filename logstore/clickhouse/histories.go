@@ -24,7 +24,7 @@ func historiesOf(updates []logstore.Update) *histories {
 		at, ok := h.at[p]
 		if !ok {
 			at = len(h.all)
-			h.at[p], h.all = at, append(h.all, history{place: p, attempts: first[at:at:at+1]})
+			h.at[p], h.all = at, append(h.all, history{place: p, attempts: first[at : at : at+1]})
 		}
 		h.of[i] = at
 	}
