@@ -3,7 +3,7 @@ package scheduler_test
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // Berlin, also on a machine without zones
+	_ "time/tzdata" // also on a machine without zones
 
 	"carillon/bus"
 	"carillon/job"
@@ -111,34 +111,35 @@ func TestACalendarExcludesAsOfWhenItWasSaved(t *testing.T) {
 	})
 }
 
-func TestTheNightThatSkipsAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
-	runAt(t, time.Date(2026, time.March, 29, 0, 10, 0, 0, time.UTC), 1, func(w *world) {
-		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
+// Lord Howe Island turns its clocks by half an hour only, which makes for short nights.
+func lordHowe(text string) job.Schedule {
+	return job.Schedule{Cron: text, Zone: "Australia/Lord_Howe"}
+}
+
+func TestTheNightThatSkipsHalfAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
+	runAt(t, time.Date(2026, time.October, 3, 15, 20, 0, 0, time.UTC), 1, func(w *world) { // 01:50 there
 		w.startNode("a")
-		w.put("g/half-past-one", berlin("30 1 * * *"))
-		w.put("g/half-past-two", berlin("30 2 * * *"))
-		w.put("g/hourly", berlin("15 * * * *"))
-		time.Sleep(130 * time.Minute) // 02:20 UTC, 04:20 in Berlin
+		w.put("g/before", lordHowe("55 1 * * *"))
+		w.put("g/within", lordHowe("15 2 * * *"))
+		w.put("g/hourly", lordHowe("5,40 * * * *"))
+		time.Sleep(22 * time.Minute) // 02:42: after 01:59 came 02:30
 		w.wantDecided(
-			"g/half-past-one 00:30:00 pending schedule",
-			"g/half-past-two 01:00:00 pending schedule",
-			"g/hourly 00:15:00 pending schedule", "g/hourly 01:15:00 pending schedule", "g/hourly 02:15:00 pending schedule",
+			"g/before 15:25:00 pending schedule",
+			"g/hourly 15:40:00 pending schedule",
+			"g/within 15:30:00 pending schedule",
 		)
 	})
 }
 
-func TestTheNightThatRepeatsAnHourFiresDailyJobsOnce(t *testing.T) {
-	runAt(t, time.Date(2026, time.October, 24, 23, 20, 0, 0, time.UTC), 1, func(w *world) {
-		berlin := func(text string) job.Schedule { return job.Schedule{Cron: text, Zone: "Europe/Berlin"} }
+func TestTheNightThatRepeatsHalfAnHourFiresDailyJobsOnce(t *testing.T) {
+	runAt(t, time.Date(2026, time.April, 4, 14, 48, 0, 0, time.UTC), 1, func(w *world) { // 01:48 there
 		w.startNode("a")
-		w.put("g/half-past-one", berlin("30 1 * * *"))
-		w.put("g/half-past-two", berlin("30 2 * * *"))
-		w.put("g/hourly", berlin("15 * * * *"))
-		time.Sleep(140 * time.Minute) // 01:40 UTC, 02:40 in Berlin, for the second time
+		w.put("g/daily", lordHowe("50 1 * * *"))
+		w.put("g/hourly", lordHowe("51 * * * *"))
+		time.Sleep(34 * time.Minute) // 01:52, for the second time
 		w.wantDecided(
-			"g/half-past-one 23:30:00 pending schedule",
-			"g/half-past-two 00:30:00 pending schedule",
-			"g/hourly 00:15:00 pending schedule", "g/hourly 01:15:00 pending schedule",
+			"g/daily 14:50:00 pending schedule",
+			"g/hourly 14:51:00 pending schedule", "g/hourly 15:21:00 pending schedule",
 		)
 	})
 }

@@ -85,6 +85,10 @@ func TestMisfirePoliciesRuleAfterALongOutage(t *testing.T) {
 }
 
 func TestANodeFindsItsWayFromAnyStepOfATakeover(t *testing.T) {
+	between := int64(15)
+	if testing.Short() {
+		between = 45 // the race detector makes a step long
+	}
 	for _, fault := range []struct {
 		name string
 		set  func(*bustest.Broker, string)
@@ -92,7 +96,7 @@ func TestANodeFindsItsWayFromAnyStepOfATakeover(t *testing.T) {
 		{"silent", (*bustest.Broker).Partition},
 		{"deaf", (*bustest.Broker).Deafen},
 	} {
-		for step := int64(1); step <= 91; step += 15 {
+		for step := int64(1); step <= 91; step += between {
 			t.Run(fmt.Sprintf("%s after %d writes", fault.name, step), func(t *testing.T) {
 				run(t, func(w *world) {
 					jobs := names(16)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -26,13 +27,14 @@ type contract struct {
 	doc *openapi3.T
 }
 
-func loadContract() (*contract, error) {
+// loadContract reads the contract, once.
+var loadContract = sync.OnceValues(func() (*contract, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(contractText)
 	if err != nil {
 		return nil, fmt.Errorf("read contract: %w", err)
 	}
 	return &contract{doc}, nil
-}
+})
 
 // checked returns a router that puts two handlers in front of each: that of admit, for
 // the operation, and a check of the request. The check must come before the generated code binds parameters, whose errors

@@ -49,7 +49,7 @@ func wantPieces(t *testing.T, page logstore.PiecePage, want ...string) {
 }
 
 func broadcast(t *testing.T, s logstore.Store) {
-	inAnyOrder(t, s, func(r run) []logstore.Update {
+	orders := inAnyOrder(t, s, func(r run) []logstore.Update {
 		record := r.recorded(job.StatusPending)
 		record.Total = 3
 		return []logstore.Update{
@@ -69,7 +69,7 @@ func broadcast(t *testing.T, s logstore.Store) {
 			t.Errorf("counts of pieces differ (-want +got):\n%s", diff)
 		}
 	})
-	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusRunning: 240})
+	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusRunning: 2 * orders})
 
 	// The owner says when all of it has ended. What a piece says then changes the piece.
 	r := newRun()
