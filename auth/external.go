@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,18 @@ type External struct {
 	// is asked again after it, so that who has left a group there does not stay for
 	// longer. Defaults to that.
 	SessionLife time.Duration
+	// TokenLife is how long after this sign-in the user's API tokens work, for the same
+	// reason; the next sign-in has them work again. Defaults to [DefaultTokenRest].
+	TokenLife time.Duration
 }
+
+// DefaultTokenRest is how long after a sign-in at a provider a user's API tokens work,
+// unless a server says otherwise: people who are still there sign in once a week.
+const DefaultTokenRest = 7 * 24 * time.Hour
+
+// vouchedEvery is how exact a user's VouchedUntil is: sign-ins that follow each other
+// closely write it once.
+const vouchedEvery = time.Hour
 
 // ErrNoAccess means that a provider's user is in no group that stands for anything.
 var ErrNoAccess = errors.New("no access")
@@ -39,6 +51,7 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 		return nil, "", err
 	}
 	is := e.Issuer + " " + e.Subject
+	vouched := time.Now().UTC().Add(cmp.Or(e.TokenLife, DefaultTokenRest)).Truncate(time.Millisecond)
 	known := d.users.all(func(u *User) bool { return u.External == is })
 	if len(known) == 0 {
 		if e.Managed && len(e.Access) == 0 {
@@ -47,7 +60,7 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 		if err := d.free(ctx, e.Name); err != nil {
 			return nil, "", err
 		}
-		user, err := d.create(ctx, User{Name: e.Name, DisplayName: e.DisplayName, Access: e.Access, External: is})
+		user, err := d.create(ctx, User{Name: e.Name, DisplayName: e.DisplayName, Access: e.Access, External: is, VouchedUntil: vouched})
 		if err != nil {
 			return nil, "", err
 		}
@@ -61,9 +74,13 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 	if e.Managed {
 		access = e.Access.WithDefaults()
 	}
-	if user.DisplayName != e.DisplayName || !reflect.DeepEqual(user.Access, access) {
+	changed := user.DisplayName != e.DisplayName || !reflect.DeepEqual(user.Access, access)
+	if changed || vouched.Sub(user.VouchedUntil).Abs() >= vouchedEvery {
 		now, err := d.edit(ctx, user.Name, 0, func(u *User) error {
-			u.DisplayName, u.Access = e.DisplayName, access
+			u.DisplayName, u.Access, u.VouchedUntil = e.DisplayName, access, vouched
+			if !changed {
+				u.UpdatedAt = user.UpdatedAt // nobody has edited anything
+			}
 			return nil
 		})
 		if err != nil {

@@ -63,7 +63,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 		return nil, ErrUnauthenticated
 	}
 	user, ok := d.owner(token.User, token.UserID)
-	if !ok {
+	if !ok || user.rests(time.Now()) {
 		return nil, ErrUnauthenticated
 	}
 	return &Identity{

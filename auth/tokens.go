@@ -88,6 +88,16 @@ func (d *Directory) Tokens(ctx context.Context, user string) ([]Token, error) {
 	return list, nil
 }
 
+// Rests reports whether a token does not work because a provider has not signed its user
+// in for too long; once it does, the token works again.
+func (d *Directory) Rests(t *Token) bool {
+	user, ok := d.owner(t.User, t.UserID)
+	return ok && user.rests(time.Now())
+}
+
+// rests reports whether the user's tokens do not work at now for want of a sign-in.
+func (u *User) rests(now time.Time) bool { return u.External != "" && !now.Before(u.VouchedUntil) }
+
 // Token returns a token. The error is job.ErrNotFound when there is none of that id.
 func (d *Directory) Token(ctx context.Context, id string) (*Token, error) {
 	if err := d.tokens.wait(ctx); err != nil {

@@ -26,6 +26,9 @@ type User struct {
 	// External is who the user is for an OIDC provider: its issuer, a space and the
 	// subject. Empty for one who signs in with a password.
 	External string `json:"external,omitempty"`
+	// VouchedUntil is when the tokens of such a user begin to rest, until the provider
+	// signs the user in again: it may not know them any more.
+	VouchedUntil time.Time `json:"vouched_until,omitzero"`
 	// Generation changes when all of the user's sessions are to end.
 	Generation string    `json:"generation"`
 	CreatedAt  time.Time `json:"created_at"`

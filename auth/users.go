@@ -166,10 +166,10 @@ func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, ch
 		if ifRevision != 0 && ifRevision != revision {
 			return nil, fmt.Errorf("%w: user %s: revision %d is no longer the present one", job.ErrConflict, name, ifRevision)
 		}
+		u.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
 		if err := change(&u); err != nil {
 			return nil, err
 		}
-		u.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
 		u.Access = u.Access.WithDefaults()
 		if err := u.validate(); err != nil {
 			return nil, err

@@ -32,6 +32,8 @@ type members struct {
 
 	standbys map[int]*standby // of shards of other nodes
 	readings chan struct{}    // bounds those that read at the beginning
+
+	seen, told int // how many shards the node fired for at the last look, and when that was last told
 }
 
 // owner is who holds a shard's lease, and when it was last heard of.
@@ -82,12 +84,36 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 		case <-renew.C:
 			m.renew(ctx)
 			m.forget(time.Now())
+			m.tell(ctx)
 		}
+		m.count()
 		if known && news && ctx.Err() == nil {
 			m.assign(ctx)
 		}
 	}
 	m.leave(ctx, stopLanes)
+}
+
+// tell says how many shards the node fires for once that has settled: a start, or another
+// node that comes or goes, moves many of them at about the same time.
+func (m *members) tell(ctx context.Context) {
+	now := m.s.Owned()
+	if now == m.seen && now != m.told {
+		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.told, "of", m.s.conn.Cluster().Shards)
+		m.told = now
+	}
+	m.seen = now
+}
+
+// count notes for how many shards live nodes other than this one hold the lease.
+func (m *members) count() {
+	n := 0
+	for _, o := range m.owners {
+		if _, alive := m.nodes[o.node]; alive && o.node != m.s.cfg.Node {
+			n++
+		}
+	}
+	m.s.others.Store(int32(n))
 }
 
 // note takes in a change of the LEASE bucket. It reports whether that was news, and
@@ -227,6 +253,7 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	patience := time.AfterFunc(leaveWait, stopLanes)
 	defer patience.Stop()
 	m.wg.Wait()
+	m.s.log.InfoContext(ctx, "shards released", "count", m.told)
 	if m.self == nil {
 		return
 	}

@@ -113,7 +113,7 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	if o.s.terms.await(ctx) && o.lane.adopt(ctx, o) {
 		free()
 		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
-		o.s.log.InfoContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
+		o.s.log.DebugContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
 		o.serve(ctx, watch)
 	}
 	return !o.failed.Load()
@@ -132,7 +132,7 @@ func (o *ownership) release(ctx context.Context) {
 		o.s.log.WarnContext(ctx, "shard lease not released", "shard", o.shard, "error", err)
 		return
 	}
-	o.s.log.InfoContext(ctx, "shard released", "shard", o.shard)
+	o.s.log.DebugContext(ctx, "shard released", "shard", o.shard)
 }
 
 // serve feeds the shard's machine until ctx is done.

@@ -1,9 +1,16 @@
 package scheduler_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"carillon/bus"
 	"carillon/job"
@@ -34,11 +41,54 @@ func TestNodesShareTheShards(t *testing.T) {
 		if two["a"]+two["b"] != 32 || two["a"] < 8 || two["b"] < 8 {
 			t.Errorf("two nodes own %v", two)
 		}
+		for name, n := range w.nodes {
+			if served := n.Served(); served != 32 {
+				t.Errorf("node %s knows of %d shards that have a node", name, served)
+			}
+		}
 		w.startNode("c")
 		time.Sleep(5 * time.Second)
 		three := w.owned()
 		if three["a"]+three["b"]+three["c"] != 32 || three["a"] > two["a"] || three["b"] > two["b"] || three["c"] < 4 {
 			t.Errorf("after %v, three nodes own %v", two, three)
+		}
+	})
+}
+
+// told counts lines of a log by their messages and what they count.
+type told struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *told) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+func (h *told) WithAttrs([]slog.Attr) slog.Handler               { return h }
+func (h *told) Handle(_ context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	line := r.Message
+	r.Attrs(func(a slog.Attr) bool { line += fmt.Sprintf(" %s=%v", a.Key, a.Value); return true })
+	if strings.HasPrefix(r.Message, "shard") {
+		h.lines = append(h.lines, line)
+	}
+	return nil
+}
+
+func TestANodeSaysOnceHowManyShardsItOwns(t *testing.T) {
+	run(t, func(w *world) {
+		h := &told{Handler: slog.DiscardHandler}
+		w.log = slog.New(h)
+		w.startNode("a")
+		time.Sleep(time.Minute)
+		w.log = nil
+		w.startNode("b")
+		time.Sleep(time.Minute)
+		left := w.nodes["a"].Owned()
+		w.stopNode("a")
+		want := []string{"shards owned count=8 before=0 of=8", fmt.Sprintf("shards owned count=%d before=8 of=8", left), fmt.Sprintf("shards released count=%d", left)}
+		if diff := cmp.Diff(want, h.lines); diff != "" || left == 8 {
+			t.Errorf("%d shards left; %s", left, diff)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -94,6 +95,8 @@ type Scheduler struct {
 	lanes    []*lane
 	routes   *dispatch.Dispatcher
 
+	others atomic.Int32 // shards that other nodes hold
+
 	mu    sync.Mutex
 	owned map[int]*ownership // by shard; being taken over, or in a lane
 }
@@ -143,6 +146,10 @@ func (s *Scheduler) Owned() int {
 	}
 	return n
 }
+
+// Served returns how many of the cluster's shards have a node: this one, which fires for
+// them, or another, which holds their leases.
+func (s *Scheduler) Served() int { return s.Owned() + int(s.others.Load()) }
 
 // Run schedules until ctx is done, then releases its shards, so that other nodes go
 // on at once. It returns nil after an orderly stop; every goroutine that it started

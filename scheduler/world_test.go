@@ -29,6 +29,7 @@ var start = time.Date(2026, time.January, 5, 0, 0, 30, 0, time.UTC)
 // world is a broker with scheduler nodes, in a bubble.
 type world struct {
 	tracer trace.TracerProvider
+	log    *slog.Logger // of nodes that are started; nil is none
 	t      *testing.T
 	broker *bustest.Broker
 	conn   *bus.Conn
@@ -111,7 +112,7 @@ func (w *world) startNode(name string) {
 // startNodeOn is startNode on a connection that the test has made and opened.
 func (w *world) startNodeOn(name string, conn *bus.Conn) {
 	w.t.Helper()
-	var log *slog.Logger
+	log := w.log
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

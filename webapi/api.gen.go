@@ -1590,7 +1590,10 @@ type Token struct {
 
 	// Name What it is for
 	Name string `json:"name"`
-	User string `json:"user"`
+
+	// Rests It does not work for now: its user signs in at the OIDC provider, and has not for too long. It works again once they do
+	Rests bool   `json:"rests,omitempty"`
+	User  string `json:"user"`
 }
 
 // TokenList defines model for TokenList.

@@ -51,7 +51,7 @@ func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
 		who, err := s.handlers.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
 		by.who = who
 		if errors.Is(err, auth.ErrUnauthenticated) {
-			err = explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, or its user is gone")
+			err = explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")
 		}
 		return by, err
 	}

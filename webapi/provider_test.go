@@ -141,6 +141,39 @@ func TestAProvidersUserIsAskedForAgainWhenTheSessionIsOver(t *testing.T) {
 	}
 }
 
+func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
+	p := newProvidedFor(t, 0, editors)
+	p.signIn(p.browser(), mockoidc.DefaultUser())
+	users := p.server.handlers.users
+	token, secret, err := users.CreateToken(t.Context(), "jane.doe", "ci", auth.AccessList{editors.Access}, time.Hour)
+	p.check(err)
+	bearer := header{"Authorization", "Bearer " + secret}
+	if me, _ := want[Me](p.world, http.StatusOK, "GET", "/api/v1/me", nil, bearer); me.User != "jane.doe" {
+		t.Errorf("%+v", me)
+	}
+	jane, err := users.User(t.Context(), "jane.doe")
+	p.check(err)
+	if rest := time.Until(jane.VouchedUntil); rest > auth.DefaultTokenRest || rest < auth.DefaultTokenRest-time.Minute {
+		t.Errorf("tokens work for %s", rest)
+	}
+	// Another server of the cluster lets tokens rest at once.
+	_, _, err = users.SignInExternal(t.Context(), &auth.External{
+		Issuer: p.provider.Issuer(), Subject: mockoidc.DefaultUser().Subject, Managed: true, Access: auth.AccessList{editors.Access}, TokenLife: time.Nanosecond,
+	}, auth.Client{})
+	p.check(err)
+	p.problemWith([]header{bearer}, 401, "unauthenticated", "GET", "/api/v1/me", nil, "has not signed in")
+	if list, err := users.Tokens(t.Context(), "jane.doe"); err != nil || len(list) != 1 || !p.server.handlers.tokenItem(token).Rests {
+		t.Errorf("%+v, %v", list, err)
+	}
+	p.signIn(p.browser(), mockoidc.DefaultUser())
+	want[Me](p.world, http.StatusOK, "GET", "/api/v1/me", nil, bearer)
+	for _, wrong := range []time.Duration{-time.Second, 400 * 24 * time.Hour} {
+		if _, err := oidc.New(oidc.Config{Issuer: p.provider.Issuer(), ClientID: "x", TokenLife: wrong}); err == nil || !strings.Contains(err.Error(), "oidc-tokens") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
 func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T) {
 	for life, want := range map[time.Duration]time.Duration{0: 12 * time.Hour, 3 * time.Hour: 3 * time.Hour} {
 		p := newProvidedFor(t, life, anybody)

@@ -39,7 +39,7 @@ func (h *handlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (L
 	}
 	list := TokenList{Items: []Token{}}
 	for i := range tokens {
-		list.Items = append(list.Items, tokenItem(&tokens[i]))
+		list.Items = append(list.Items, h.tokenItem(&tokens[i]))
 	}
 	return ListTokens200JSONResponse(list), nil
 }
@@ -79,7 +79,7 @@ func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) 
 	if err := describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
 		return nil, err
 	}
-	return CreateToken201JSONResponse{Token: tokenItem(token), Secret: secret}, nil
+	return CreateToken201JSONResponse{Token: h.tokenItem(token), Secret: secret}, nil
 }
 
 // RevokeToken answers DELETE /tokens/{token}.
@@ -99,9 +99,9 @@ func (h *handlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) 
 }
 
 // tokenItem returns a token as the API shows it: without its hash.
-func tokenItem(t *auth.Token) Token {
+func (h *handlers) tokenItem(t *auth.Token) Token {
 	return Token{
 		ID: t.ID, Name: t.Name, User: t.User, Access: append([]Access{}, t.Access...),
-		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt),
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt), Rests: h.users.Rests(t),
 	}
 }

@@ -41,6 +41,9 @@ type Config struct {
 	// SessionLife is how long people stay signed in until the provider is asked again,
 	// at most auth.SessionLife. Defaults to 12 h.
 	SessionLife time.Duration
+	// TokenLife is how long after a sign-in somebody's API tokens work, until the next
+	// one; at most auth.MaxTokenLife. Defaults to auth.DefaultTokenRest.
+	TokenLife time.Duration
 	// HTTP sends requests to the provider. Defaults to a client that gives up after 10 s.
 	HTTP *http.Client
 }
@@ -68,6 +71,9 @@ func (c Config) withDefaults() Config {
 	if c.SessionLife == 0 {
 		c.SessionLife = defaultSessionLife
 	}
+	if c.TokenLife == 0 {
+		c.TokenLife = auth.DefaultTokenRest
+	}
 	if c.HTTP == nil {
 		c.HTTP = &http.Client{Timeout: 10 * time.Second}
 	}
@@ -85,6 +91,9 @@ func (c Config) validate() error {
 	}
 	if c.SessionLife < 0 || c.SessionLife > auth.SessionLife {
 		errs = append(errs, &job.InvalidError{Field: "oidc-session", Reason: fmt.Sprintf("%s must be more than zero and at most %s", job.Duration(c.SessionLife), job.Duration(auth.SessionLife))})
+	}
+	if c.TokenLife < 0 || c.TokenLife > auth.MaxTokenLife {
+		errs = append(errs, &job.InvalidError{Field: "oidc-tokens", Reason: fmt.Sprintf("%s must be more than zero and at most %s", job.Duration(c.TokenLife), job.Duration(auth.MaxTokenLife))})
 	}
 	for _, r := range c.Roles {
 		if r.Group == "" {
@@ -207,7 +216,7 @@ func (p *Provider) nameIn(claims map[string]any) string {
 
 // external returns what claims say.
 func (p *Provider) external(id *oidc.IDToken, claims map[string]any) (*auth.External, error) {
-	e := &auth.External{Issuer: id.Issuer, Subject: id.Subject, Name: userName(p.nameIn(claims)), Managed: len(p.cfg.Roles) > 0, SessionLife: p.cfg.SessionLife}
+	e := &auth.External{Issuer: id.Issuer, Subject: id.Subject, Name: userName(p.nameIn(claims)), Managed: len(p.cfg.Roles) > 0, SessionLife: p.cfg.SessionLife, TokenLife: p.cfg.TokenLife}
 	if err := auth.CheckUserName(e.Name); err != nil {
 		return nil, fmt.Errorf("name of the user, from the claims of the ID token: %w", err)
 	}

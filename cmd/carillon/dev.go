@@ -193,8 +193,8 @@ Try, in another terminal:
 Stop it with Ctrl-C.
 `
 
-// ready waits until the API listens and the node fires for all shards, or until ctx
-// is done. After a crash that takes as long as a lease lasts.
+// ready waits until the API listens and there is a node for every shard, this one or
+// another, or until ctx is done. After a crash that takes as long as a lease lasts.
 func (n *node) ready(ctx context.Context, shards int) {
 	select {
 	case <-ctx.Done():
@@ -203,7 +203,7 @@ func (n *node) ready(ctx context.Context, shards int) {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for n.scheduler.Owned() < shards {
+	for n.scheduler.Served() < shards {
 		select {
 		case <-ctx.Done():
 			return

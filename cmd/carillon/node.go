@@ -231,7 +231,8 @@ func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, lo
 	}}}
 	if n.scheduler != nil {
 		ready = append(ready, check{"scheduler", func(context.Context) error {
-			if n.scheduler.Owned() == 0 {
+			// Where there are more nodes than shards, one stands by.
+			if n.scheduler.Owned() == 0 && n.scheduler.Served() < conn.Cluster().Shards {
 				return errors.New("the node fires for no shard yet")
 			}
 			return nil

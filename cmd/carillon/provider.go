@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/job"
 )
@@ -30,6 +31,7 @@ func (o *providerOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "the `claim` with a new user's name (default: preferred_username, or else email)")
 	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "the `claim` that lists a user's groups")
 	f.Var(durationFlag{&o.SessionLife, 12 * time.Hour}, "oidc-session", "how long people stay signed in until the provider is asked again, who they are and in which groups; at most 7d")
+	f.Var(durationFlag{&o.TokenLife, auth.DefaultTokenRest}, "oidc-tokens", "how long after somebody's sign-in at the provider their API tokens work, until the next sign-in; at most 366d")
 	f.Var(&o.roles, "oidc-role", "what a group of the provider stands for, `GROUP=ROLE` with a role as \"carillon user create\" takes it; * is everybody;\nmay be repeated (default: administrators say what each user may)")
 }
 

@@ -98,6 +98,8 @@ func drawTokens(t *table, tokens []client.Token) {
 		until := instant(token.ExpiresAt)
 		if token.Expired {
 			until = "expired"
+		} else if token.Rests {
+			until = "rests until " + token.User + " signs in"
 		}
 		t.row(token.ID, token.User, cell(token.Name, 40), cell(shownAccess(token.Access), 60), until)
 	}

@@ -2255,6 +2255,8 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             expired: boolean;
+            /** @description It does not work for now: its user signs in at the OIDC provider, and has not for too long. It works again once they do */
+            rests?: boolean;
         };
         TokenList: {
             items: components["schemas"]["Token"][];
