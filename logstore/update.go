@@ -72,6 +72,30 @@ func (u *Update) Plain() bool {
 		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Total == 0
 }
 
+// Tells returns the status in which the run, or its piece, is by what u says.
+func (u *Update) Tells() job.Status {
+	switch u.Kind {
+	case KindHeld:
+		return job.StatusPending
+	case KindStarted, KindProgress:
+		return job.StatusRunning
+	case KindRecorded, KindFinished, KindLate, KindMarked:
+	}
+	return u.Status
+}
+
+// Committed returns when the attempt was committed by what u says: never yet, which is the
+// zero time, by a record that holds it back.
+func (u *Update) Committed() time.Time {
+	switch {
+	case u.Kind != KindRecorded:
+		return u.CommittedAt
+	case u.Status == job.StatusQueued:
+		return time.Time{}
+	}
+	return u.At
+}
+
 // maxWord bounds texts that are names, in bytes.
 const maxWord = 256
 

@@ -45,7 +45,7 @@ func (e *events) addIfKept(p place, u *logstore.Update) {
 
 func (e *events) add(p place, u *logstore.Update, kind logstore.Kind) {
 	r := eventRow{
-		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: kindCodes[kind], at: millis(u.At), status: statusAfter(u),
+		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: kindCodes[kind], at: millis(u.At), status: statusCodes[u.Tells()],
 		instance: u.Instance, delivery: toUint32(u.Delivery), precedence: e.precedence,
 	}
 	switch kind {

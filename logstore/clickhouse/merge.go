@@ -10,7 +10,7 @@ import (
 // take merges an update into a row, as package logstore says, and tells whether it is
 // an end that came too late. The row of an attempt that is new has only its place.
 func (r *row) take(u *logstore.Update) (late bool) {
-	status := statusAfter(u)
+	status := statusCodes[u.Tells()]
 	ends := u.Kind == logstore.KindFinished
 	if ends && r.reported != 0 {
 		return r.reported != status || r.reportedAt != reportedAt(u)
@@ -18,7 +18,7 @@ func (r *row) take(u *logstore.Update) (late bool) {
 	if r.job == "" {
 		r.job, r.version, r.cause, r.attempt, r.count = u.Job, toUint32(u.Version), causeCodes[u.Cause], toUint32(u.Attempt), 1
 	}
-	if at := committedAt(u); at != 0 && (r.committedAt == 0 || at < r.committedAt) {
+	if at := millis(u.Committed()); at != 0 && (r.committedAt == 0 || at < r.committedAt) {
 		r.committedAt = at
 	}
 	r.total = max(r.total, toUint32(u.Total))
@@ -87,28 +87,6 @@ func (r *row) retrying() bool { return r.retry && r.ruled == 0 }
 // measurable says that an attempt has ended and it is known how long it took.
 func (r *row) measurable() bool {
 	return r.status >= firstFinal && r.startedAt != 0 && r.finishedAt != 0
-}
-
-func statusAfter(u *logstore.Update) int8 {
-	switch u.Kind {
-	case logstore.KindHeld:
-		return statusCodes[job.StatusPending]
-	case logstore.KindStarted, logstore.KindProgress:
-		return statusCodes[job.StatusRunning]
-	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate, logstore.KindMarked:
-	}
-	return statusCodes[u.Status]
-}
-
-// committedAt is 0 for a record that holds a run back: nothing is committed yet.
-func committedAt(u *logstore.Update) int64 {
-	switch {
-	case u.Kind != logstore.KindRecorded:
-		return millis(u.CommittedAt)
-	case u.Status == job.StatusQueued:
-		return 0
-	}
-	return millis(u.At)
 }
 
 // reportedAt is when the end was that an event tells.

@@ -131,7 +131,7 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 	for i := range updates {
 		u := &updates[i]
 		ids = appendID(ids, u.RunID)
-		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusAfter(u), committedAt: committedAt(u)}
+		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusCodes[u.Tells()], committedAt: millis(u.Committed())}
 		r := &rows[i]
 		b.again = b.again || u.Attempt > 1
 		if r.status < firstFinal || u.Kind != logstore.KindFinished {
@@ -184,28 +184,6 @@ func compareRows(a, b *row) int {
 		return bytes.Compare(a.id, b.id)
 	}
 	return cmp.Or(cmp.Compare(min(a.Piece, 1), min(b.Piece, 1)), bytes.Compare(a.id, b.id), cmp.Compare(a.Piece, b.Piece))
-}
-
-func statusAfter(u *logstore.Update) int64 {
-	switch u.Kind {
-	case logstore.KindHeld:
-		return statusCodes[job.StatusPending]
-	case logstore.KindStarted, logstore.KindProgress:
-		return statusCodes[job.StatusRunning]
-	case logstore.KindRecorded, logstore.KindFinished, logstore.KindLate, logstore.KindMarked:
-	}
-	return statusCodes[u.Status]
-}
-
-// committedAt is 0 for a record that holds a run back: nothing is committed yet.
-func committedAt(u *logstore.Update) int64 {
-	switch {
-	case u.Kind != logstore.KindRecorded:
-		return millis(u.CommittedAt)
-	case u.Status == job.StatusQueued:
-		return 0
-	}
-	return millis(u.At)
 }
 
 func (r *row) key() key { return key{[16]byte(r.id), r.Attempt, r.Piece} }
