@@ -28,7 +28,11 @@ export interface JobFilter {
 
 export const jobsKey = ["jobs"] as const;
 
-/** The jobs that match, fifty at a time, each with a strip of runs. */
+/** What fills a window comes first; the rest follows it. */
+const firstJobs = 30;
+const moreJobs = 60;
+
+/** The jobs that match, page by page, each with a strip of runs. */
 export function jobList(filter: JobFilter) {
   return infiniteQueryOptions({
     queryKey: [...jobsKey, "list", filter],
@@ -36,7 +40,15 @@ export function jobList(filter: JobFilter) {
       dataOf(
         api.GET("/api/v1/jobs", {
           signal,
-          params: { query: { ...filter, fires: 1, runs: 30, limit: 50, cursor: pageParam } },
+          params: {
+            query: {
+              ...filter,
+              fires: 1,
+              runs: 30,
+              limit: pageParam ? moreJobs : firstJobs,
+              cursor: pageParam,
+            },
+          },
         }),
       ),
     initialPageParam: undefined as string | undefined,

@@ -5,15 +5,22 @@ import { useT } from "@/i18n";
 interface FilterFieldProps {
   value: string;
   placeholder: string;
+  /** The list answers so fast that the first key after a rest is taken over at once. */
+  eager?: boolean;
   onChange(value: string): void;
 }
 
+/** Keys that follow each other faster than this are taken over together. */
+const pause = 120;
+const longPause = 500;
+
 /** The text of a list's filter. It is taken over a moment after the last key, and not while an input method composes. */
-export function FilterField({ value, placeholder, onChange }: FilterFieldProps) {
+export function FilterField({ value, placeholder, eager, onChange }: FilterFieldProps) {
   const t = useT();
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const composing = useRef(false);
+  const pressed = useRef(Number.NEGATIVE_INFINITY);
   const sent = useRef(value);
   useEffect(() => {
     if (value !== sent.current) {
@@ -28,7 +35,11 @@ export function FilterField({ value, placeholder, onChange }: FilterFieldProps) 
   const change = (next: string) => {
     setText(next);
     clearTimeout(timer.current);
-    if (!composing.current) timer.current = setTimeout(() => send(next), 120);
+    if (composing.current) return;
+    const rested = performance.now() - pressed.current > longPause;
+    pressed.current = performance.now();
+    if (eager && rested) send(next);
+    else timer.current = setTimeout(() => send(next), pause);
   };
   return (
     <div className="inp">

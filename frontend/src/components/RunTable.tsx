@@ -1,4 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
+import { memo, useDeferredValue } from "react";
 import type { Run } from "@/api/schema.gen";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
@@ -19,12 +20,16 @@ interface RunTableProps {
   marked?: number;
 }
 
+/** So many rows are drawn at once; the others when there is time. More than these are not seen at first. */
+const first = 30;
+
 /** Runs as rows. Each row opens its run; several fires with one fate are one row. */
 export function RunTable({ runs, withJob, withExecutor, usual, marked = -1 }: RunTableProps) {
   const { t } = useWords();
   const now = useNow();
   const longest = Math.max(1, ...runs.map((r) => durationOf(r, now) ?? 0));
   const scale = usual ? Math.max(usual * 1.25, Math.min(longest, usual * 3)) : longest;
+  const drawn = useDeferredValue(runs.length, first);
   const c = t.runs.columns;
   return (
     <table className="tbl c runs">
@@ -42,7 +47,7 @@ export function RunTable({ runs, withJob, withExecutor, usual, marked = -1 }: Ru
         </tr>
       </thead>
       <tbody>
-        {runs.map((run, i) => (
+        {runs.slice(0, Math.max(drawn, first)).map((run, i) => (
           <Row
             key={`${run.run_id}.${run.attempt}`}
             run={run}
@@ -67,7 +72,7 @@ interface RowProps {
   withExecutor?: boolean;
 }
 
-function Row({ run, row, marked, now, scale, withJob, withExecutor }: RowProps) {
+const Row = memo(function Row({ run, row, marked, now, scale, withJob, withExecutor }: RowProps) {
   const { t } = useWords();
   const navigate = useNavigate();
   const duration = durationOf(run, now);
@@ -118,7 +123,7 @@ function Row({ run, row, marked, now, scale, withJob, withExecutor }: RowProps) 
       </td>
     </tr>
   );
-}
+});
 
 /** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
 export function resultOf(run: Run): string {

@@ -28,47 +28,42 @@ export interface Format {
   in(zone: string): Format;
 }
 
-const cache = new Map<string, Intl.DateTimeFormat>();
-
-function formatter(
-  lang: Lang,
-  zone: string,
-  name: string,
-  options: Intl.DateTimeFormatOptions,
-): Intl.DateTimeFormat {
-  const key = `${lang} ${zone} ${name}`;
-  let f = cache.get(key);
-  if (!f) {
-    f = new Intl.DateTimeFormat(tags[lang], { hourCycle: "h23", timeZone: zone, ...options });
-    cache.set(key, f);
-  }
-  return f;
-}
-
 const hms: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const dayParts: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric", month: "short" };
 
+// Every component that shows an instant asks for one, some of them each second.
+const formats = new Map<string, Format>();
+
 export function makeFormat(lang: Lang, zone: string): Format {
-  const f = (name: string, options: Intl.DateTimeFormatOptions) => (at: Instant) =>
-    formatter(lang, zone, name, options).format(new Date(at));
-  const day = f("day", dayParts);
-  const date = f("date", { year: "numeric", month: "2-digit", day: "2-digit" });
-  const time = f("time", hms);
-  const minute = f("minute", { hour: "2-digit", minute: "2-digit" });
-  const monthDay = f("monthDay", { day: "numeric", month: "short" });
-  return {
+  const known = formats.get(`${lang} ${zone}`);
+  if (known) return known;
+  const f = (options: Intl.DateTimeFormatOptions) => {
+    let made: Intl.DateTimeFormat | undefined;
+    return (at: Instant) => {
+      made ??= new Intl.DateTimeFormat(tags[lang], { hourCycle: "h23", timeZone: zone, ...options });
+      return made.format(new Date(at));
+    };
+  };
+  const day = f(dayParts);
+  const date = f({ year: "numeric", month: "2-digit", day: "2-digit" });
+  const time = f(hms);
+  const minute = f({ hour: "2-digit", minute: "2-digit" });
+  const monthDay = f({ day: "numeric", month: "short" });
+  const made: Format = {
     lang,
     zone,
     time,
     minute,
-    millis: f("millis", { ...hms, fractionalSecondDigits: 3 }),
+    millis: f({ ...hms, fractionalSecondDigits: 3 }),
     day,
     short: (at, now) => (date(at) === date(now) ? time(at) : `${monthDay(at)} ${minute(at)}`),
-    full: f("full", { ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
-    number: (n) => n.toLocaleString(tags[lang]),
+    full: f({ ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
+    number: new Intl.NumberFormat(tags[lang]).format,
     percent: (share) => `${(share * 100).toFixed(share > 0.999 && share < 1 ? 2 : 1)}%`,
     in: (other) => makeFormat(lang, other),
   };
+  formats.set(`${lang} ${zone}`, made);
+  return made;
 }
 
 /** Whether a browser knows the zone. */

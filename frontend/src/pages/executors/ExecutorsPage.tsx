@@ -43,6 +43,7 @@ export default function ExecutorsPage() {
         <FilterField
           value={q}
           placeholder={t.fleet.filter}
+          eager
           onChange={(text) =>
             void navigate({ search: (was) => ({ ...was, q: text || undefined }), replace: true })
           }

@@ -103,6 +103,7 @@ export default function JobsPage() {
             <FilterField
               value={q ?? ""}
               placeholder={t.jobs.filter}
+              eager
               onChange={(text) => set({ q: text || undefined })}
             />
             <GroupFilter group={group} onChange={(next) => set({ group: next })} />
