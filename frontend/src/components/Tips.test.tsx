@@ -1,41 +1,28 @@
 import { act } from "react";
-import { createRoot } from "react-dom/client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { find, fire, type Rendered, render } from "@/test/render";
 import { Tips, tip } from "./Tips";
 
-let stop: () => void;
-const at = (id: string) => document.getElementById(id) ?? document.body;
+let page: Rendered;
+const at = (id: string) => find(document, `#${id}`);
 const shown = () => document.querySelector("[role=tooltip]")?.textContent;
-
-function fire(target: Element, type: string, init: EventInit & { key?: string; pointerType?: string } = {}) {
-  const event = new Event(type, { bubbles: true, cancelable: true, ...init });
-  Object.assign(event, { key: init.key, pointerType: init.pointerType ?? "mouse" });
-  act(() => void target.dispatchEvent(event));
-}
 const wait = (ms: number) => act(() => void vi.advanceTimersByTime(ms));
 
 beforeEach(() => {
   vi.useFakeTimers();
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  const host = document.body.appendChild(document.createElement("div"));
-  const root = createRoot(host);
-  act(() =>
-    root.render(
-      <>
-        <button type="button" id="run" {...tip("Run now", "R")}>
-          <i id="icon" />
-        </button>
-        <button type="button" id="pause" {...tip("Pause")} />
-        <p id="page" />
-        <Tips />
-      </>,
-    ),
+  page = render(
+    <>
+      <button type="button" id="run" {...tip("Run now", "R")}>
+        <i id="icon" />
+      </button>
+      <button type="button" id="pause" {...tip("Pause")} />
+      <p id="page" />
+      <Tips />
+    </>,
   );
-  stop = () => act(() => root.unmount());
 });
 afterEach(() => {
-  stop();
-  document.body.replaceChildren();
+  page.remove();
   vi.useRealTimers();
 });
 
@@ -74,9 +61,7 @@ it("stays while the pointer goes over to it", () => {
   wait(400);
   fire(at("page"), "pointerover");
   wait(50);
-  const box = document.querySelector("[role=tooltip]");
-  if (!box) throw new Error("there is no tooltip");
-  fire(box, "pointerover");
+  fire(find(document, "[role=tooltip]"), "pointerover");
   wait(1000);
   expect(shown()).toBe("Run nowR");
 });

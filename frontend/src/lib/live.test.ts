@@ -131,4 +131,61 @@ describe("following a stream", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(asked).toHaveLength(1);
   });
+
+  /** Opens streams that say nothing until they are told to, and break when they are given up. */
+  function open() {
+    const streams: { say(text: string): void; givenUp: boolean }[] = [];
+    vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(c) {
+          const stream = { say: (text: string) => c.enqueue(new TextEncoder().encode(text)), givenUp: false };
+          streams.push(stream);
+          init.signal?.addEventListener("abort", () => {
+            stream.givenUp = true;
+            c.error(new Error("aborted"));
+          });
+        },
+      });
+      return Promise.resolve(new Response(body));
+    });
+    return streams;
+  }
+
+  it("takes a connection that is silent for 45 seconds for a dead one, and a heartbeat for life", async () => {
+    const streams = open();
+    const { stop } = start();
+    await vi.advanceTimersByTimeAsync(40_000);
+    streams[0]?.say(":\n\n");
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(streams).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(streams).toHaveLength(2);
+    expect(streams[0]?.givenUp).toBe(true);
+    stop();
+  });
+
+  it("gives its connection back when nobody looks for five seconds, and goes on when somebody does", async () => {
+    const streams = open();
+    const { states, stop } = start();
+    let hidden = false;
+    vi.spyOn(document, "hidden", "get").mockImplementation(() => hidden);
+    const look = (at: boolean) => {
+      hidden = !at;
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+    await vi.advanceTimersByTimeAsync(1000);
+    look(false);
+    await vi.advanceTimersByTimeAsync(4000);
+    look(true); // a glance at another tab costs nothing
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(streams.map((s) => s.givenUp)).toEqual([false]);
+    look(false);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(streams.map((s) => s.givenUp)).toEqual([true]);
+    expect(states.at(-1)).toBe("hidden");
+    look(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(streams).toHaveLength(2);
+    stop();
+  });
 });

@@ -1,0 +1,72 @@
+import { act } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { find, fire, type Rendered, render } from "@/test/render";
+import { Chart } from "./Chart";
+
+let page: Rendered;
+let width: (px: number) => void;
+const opened: number[] = [];
+
+beforeEach(() => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      constructor(tell: (entries: { contentRect: { width: number } }[]) => void) {
+        width = (px) => act(() => tell([{ contentRect: { width: px } }]));
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  page = render(
+    <Chart
+      label="Four marks"
+      height={100}
+      left={40}
+      count={4}
+      find={(share) => (share >= 0 && share < 1 ? Math.floor(share * 4) : undefined)}
+      open={(mark) => (mark === 3 ? undefined : () => opened.push(mark))}
+      card={(mark) => ({ x: 10, text: `mark ${mark}` })}
+    >
+      {(plot) => <rect width={plot.width} />}
+    </Chart>,
+  );
+  width(454); // 400 for the plot
+});
+afterEach(() => {
+  page.remove();
+  opened.splice(0);
+  vi.unstubAllGlobals();
+});
+
+const chart = () => find<SVGElement>(page.host, "svg");
+const told = () => page.host.querySelector("[role=status]")?.textContent;
+const press = (key: string) => fire(chart(), "keydown", { key });
+
+it("is drawn once its width is known, and as wide as that", () => {
+  expect(find(page.host, "rect").getAttribute("width")).toBe("400");
+  width(254);
+  expect(find(page.host, "rect").getAttribute("width")).toBe("200");
+});
+
+it("tells of the mark under the pointer, and opens it by a click", () => {
+  fire(chart(), "pointermove", { clientX: 40 + 150 });
+  expect(told()).toBe("mark 1");
+  fire(chart(), "click", { clientX: 40 + 150 });
+  fire(chart(), "click", { clientX: 10 }); // beside the plot
+  expect(opened).toEqual([1]);
+});
+
+it("is read with the arrow keys, from the last mark on", () => {
+  press("ArrowLeft");
+  expect(told()).toBe("mark 3");
+  press("Enter"); // that one cannot be opened
+  press("ArrowLeft");
+  press("Enter");
+  press("ArrowRight");
+  press("ArrowRight");
+  expect(told()).toBe("mark 3");
+  expect(opened).toEqual([2]);
+  fire(chart(), "focusout");
+  expect(told()).toBeUndefined();
+});
