@@ -29,6 +29,8 @@ const root = createRootRouteWithContext<Context>()({
 
 export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
 export type Range = (typeof ranges)[number];
+/** What the runs' page can have a row for, other than each run. */
+export const breakdowns = ["job", "instance", "error"] as const;
 export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
 export const jobViews = ["failing", "running", "paused"] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
@@ -53,6 +55,7 @@ export function runsSearch(s: RawSearch) {
     range: oneOf(s.range, ranges),
     from: one(s.from),
     to: one(s.to),
+    by: oneOf(s.by, breakdowns),
   });
 }
 

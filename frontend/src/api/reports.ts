@@ -13,15 +13,61 @@ export function overviewQuery(range: { from: string; to: string }, top = 5) {
   });
 }
 
-/** In which ways a job's attempts failed, the most frequent first. */
-export function failuresQuery(job: string, range: { from: string; to: string }) {
+/** What a report is narrowed to. */
+interface Within {
+  job?: string[];
+  group?: string;
+}
+
+/** In which ways attempts failed, the most frequent first. */
+export function failuresQuery(within: Within, range: { from: string; to: string }) {
   return queryOptions({
-    queryKey: ["reports", "failures", job, range],
+    queryKey: ["reports", "failures", within, range],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/reports/failures", {
           signal,
-          params: { query: { ...range, job: [job], limit: 20 } },
+          params: { query: { ...range, ...within, limit: 50 } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(60_000),
+  });
+}
+
+/** How the runs of each job or instance went, those with the most runs first. */
+export function breakdownQuery(by: "job" | "instance", within: Within, range: { from: string; to: string }) {
+  return queryOptions({
+    queryKey: ["reports", "runs", by, within, range],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/reports/runs", {
+          signal,
+          params: {
+            query: {
+              ...range,
+              ...within,
+              by: by === "job" ? ["job"] : ["group", "instance"],
+              order: "runs",
+              limit: 200,
+            },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(60_000),
+  });
+}
+
+/** How the attempts of each instance of a group went, hour by hour. */
+export function instanceHours(group: string, range: { from: string; to: string }) {
+  return queryOptions({
+    queryKey: ["reports", "hours", group, range],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/reports/runs", {
+          signal,
+          params: { query: { ...range, group, by: ["group", "instance"], step: "hour", limit: 5000 } },
         }),
       ),
     placeholderData: keepPreviousData,

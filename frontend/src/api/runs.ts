@@ -41,6 +41,30 @@ export function latestRuns(filter: RunFilter, limit: number, ms = 2000) {
   });
 }
 
+/** How many fires each status, cause, job, group and instance has among those that match. */
+export function runFacets(filter: RunFilter) {
+  return queryOptions({
+    queryKey: [...runsKey, "facets", filter],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/runs/facets", {
+          signal,
+          params: { query: { ...filter, by: ["status", "cause", "job", "group", "instance"], values: 30 } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
+}
+
+/** Where all runs that match can be had as a file. */
+export function runsExport(filter: RunFilter, format: "csv" | "ndjson"): string {
+  const query = new URLSearchParams({ format });
+  for (const [key, value] of Object.entries(filter))
+    for (const one of [value].flat()) if (one !== undefined) query.append(key, String(one));
+  return `${base}/api/v1/runs/export?${query}`;
+}
+
 /** Fires by their fate, over a range in equal parts. */
 export function runCounts(filter: RunFilter & { from: string; to: string }, parts: number, ms = 5000) {
   return queryOptions({

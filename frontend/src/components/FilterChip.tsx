@@ -1,10 +1,11 @@
 import { Plus, X } from "lucide-react";
-import { useT } from "@/i18n";
+import { useWords } from "@/lib/format";
 import { Menu, MenuChoice } from "./Menu";
 
 interface FilterChipProps<T extends string> {
   name: string;
-  options: { value: T; label: string }[];
+  /** What there is to choose from; n says how much of it. */
+  options: { value: T; label: string; n?: number }[];
   chosen: NoInfer<T>[];
   /** Several may be chosen, for "or". */
   multiple?: boolean;
@@ -19,7 +20,7 @@ export function FilterChip<T extends string>({
   multiple,
   onChange,
 }: FilterChipProps<T>) {
-  const t = useT();
+  const { t, f } = useWords();
   const label = (value: T) => options.find((o) => o.value === value)?.label ?? value;
   const set = chosen.length > 0;
   const toggle = (value: T) => {
@@ -41,7 +42,10 @@ export function FilterChip<T extends string>({
       >
         {options.map((o) => (
           <MenuChoice key={o.value} on={chosen.includes(o.value)} onSelect={() => toggle(o.value)}>
-            {o.label}
+            <span className="row g3">
+              <span className="grow">{o.label}</span>
+              {o.n !== undefined && <span className="mut num">{f.number(o.n)}</span>}
+            </span>
           </MenuChoice>
         ))}
       </Menu>

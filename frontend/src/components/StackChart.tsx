@@ -1,15 +1,7 @@
 import { useWords } from "@/lib/format";
+import type { Bar } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
 import { Chart, GridLines } from "./Chart";
-
-export interface Bar {
-  from: number;
-  to: number;
-  ok: number;
-  bad: number;
-  other: number;
-  planned: number;
-}
 
 interface StackChartProps {
   bars: Bar[];

@@ -51,3 +51,25 @@ export function addTotals(all: Totals[]): Totals {
     zero,
   );
 }
+
+/** A part of a range in a chart of fires by their fate. */
+export interface Bar {
+  from: number;
+  to: number;
+  ok: number;
+  bad: number;
+  other: number;
+  planned: number;
+}
+
+/** The bars of what became of fires, from an instant on. What has not ended is among the others. */
+export function barsOf(totals: Totals[], from: number, part: number): Bar[] {
+  return totals.map((x, i) => ({
+    from: from + i * part,
+    to: from + (i + 1) * part,
+    ok: x.ok,
+    bad: x.bad,
+    other: x.other + x.living,
+    planned: 0,
+  }));
+}

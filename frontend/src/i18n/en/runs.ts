@@ -28,6 +28,14 @@ export const runs = {
   attempt: (n: number) => `Attempt ${n}`,
   by: (who: string) => `by ${who}`,
   end: "That is all of them",
+  breakdown: {
+    label: "Rows",
+    none: "Runs",
+    job: "Job",
+    instance: "Executor",
+    error: "Error",
+    hint: "Of what has ended in the range. Only the job and the group narrow this; an executor's runs are attempts.",
+  },
 };
 
 export const run = {

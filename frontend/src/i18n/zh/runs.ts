@@ -29,6 +29,14 @@ export const runs: Messages["runs"] = {
   attempt: (n) => `第 ${n} 次尝试`,
   by: (who) => `由 ${who}`,
   end: "已全部显示",
+  breakdown: {
+    label: "按行显示",
+    none: "运行",
+    job: "任务",
+    instance: "执行器",
+    error: "错误",
+    hint: "统计范围内已结束的运行，仅按任务和分组筛选；执行器的数量为尝试次数。",
+  },
 };
 
 export const run: Messages["run"] = {

@@ -12,6 +12,7 @@ import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { Page } from "@/shell/Page";
 import { InstanceActions } from "./InstanceActions";
+import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";
 import { useFleetT } from "./texts";
 
@@ -46,6 +47,7 @@ export default function InstancePage() {
         ) : (
           <Empty icon={Unplug} title={t.fleet.gone} hint={t.fleet.goneHint} />
         )}
+        {found && <InstanceDay instance={found} />}
         <Card title={t.fleet.runningHere}>
           {running.length === 0 ? (
             <p className="b sec">{t.fleet.nothingRuns}</p>

@@ -74,7 +74,7 @@ export default function RunsTab({ job }: { job: string }) {
 function JobFailures({ job }: { job: string }) {
   const to = alignedEnd(useNow(), 3600e3);
   const range = { from: new Date(to - spans["30d"]).toISOString(), to: new Date(to).toISOString() };
-  const failures = useQuery(failuresQuery(job, range)).data?.items ?? [];
+  const failures = useQuery(failuresQuery({ job: [job] }, range)).data?.items ?? [];
   if (failures.length === 0) return null;
   return (
     <div className="pad ways">

@@ -10,10 +10,10 @@ import { Legend } from "@/components/Legend";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
-import { type Bar, StackChart } from "@/components/StackChart";
+import { StackChart } from "@/components/StackChart";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
 import { type Range, ranges } from "@/router";
 import { useMay } from "@/shell/may";
@@ -95,14 +95,7 @@ function Top({ range }: { range: Range }) {
   const failingNow = useQuery(jobCount({ last: failures })).data;
 
   const totals = past.data?.items.map(totalsOf) ?? [];
-  const bars: Bar[] = totals.map((x, i) => ({
-    from: to - span + i * part,
-    to: to - span + (i + 1) * part,
-    ok: x.ok,
-    bad: x.bad,
-    other: x.other,
-    planned: 0,
-  }));
+  const bars = barsOf(totals, to - span, part);
   plan.data?.counts.forEach((n, i) => {
     bars.push({ from: to + i * part, to: to + (i + 1) * part, ok: 0, bad: 0, other: 0, planned: n });
   });

@@ -1,30 +1,30 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { SearchX } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
-import { groupsQuery } from "@/api/cluster";
-import { latestRuns, type RunFilter, runCounts, runList } from "@/api/runs";
+import { Download, SearchX } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { latestRuns, type RunFilter, runCounts, runFacets, runList, runsExport } from "@/api/runs";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
-import { Empty } from "@/components/Panel";
+import { Empty, Skeleton } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
-import { type Bar, StackChart } from "@/components/StackChart";
+import { StackChart } from "@/components/StackChart";
 import { useRowKeys } from "@/components/useRowKeys";
 import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
 import { statuses } from "@/lib/status";
-import { causes, ranges, runsSearch } from "@/router";
-import { GroupFilter } from "@/shell/GroupFilter";
+import { breakdowns, causes, ranges, runsSearch } from "@/router";
 import { useKeys } from "@/shell/keys";
 import { Page } from "@/shell/Page";
 import { SavedViews } from "@/shell/SavedViews";
+
+const Breakdown = lazy(() => import("./Breakdown"));
 
 const parts = 96;
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -35,8 +35,7 @@ export default function RunsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
-  const { range = "24h", from, to, job, group, status, cause, instance } = search;
-  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const { range = "24h", from, to, job, group, status, cause, instance, by } = search;
   const [stamp, setStamp] = useState(serverNow);
 
   // A relative range begins where it began when the list was read, so that pages fit together.
@@ -45,6 +44,14 @@ export default function RunsPage() {
   const own: RunFilter = { job, group, status, cause, instance };
   const window = fixed ? { from, to } : { from: iso(Math.floor((stamp - span) / 1000) * 1000) };
   const list = useInfiniteQuery(runList({ ...own, ...window }));
+  // What there is to choose from does not hold up the rows.
+  const facets = useQuery({ ...runFacets({ ...own, ...window }), enabled: list.data !== undefined }).data
+    ?.items;
+  const counted = (dimension: string) => new Map(facets?.[dimension]?.map((v) => [v.value, v.count]));
+  const found = (dimension: string, chosen: string[] = []) => {
+    const counts = counted(dimension);
+    return [...new Set([...chosen, ...counts.keys()])].map((v) => ({ value: v, label: v, n: counts.get(v) }));
+  };
   const part = fixed ? (Date.parse(to) - Date.parse(from)) / parts : span / parts;
   const end = fixed ? Date.parse(to) : alignedEnd(now, part);
   const counts = useQuery(runCounts({ ...own, from: iso(end - part * parts), to: iso(end) }, parts));
@@ -56,7 +63,10 @@ export default function RunsPage() {
   // What has happened since is asked for beside the list: rows that are shown change in place, new ones wait.
   const latest = useQuery({
     ...latestRuns({ ...own, ...window }, 100),
-    enabled: !fixed && list.data !== undefined,
+    enabled: !fixed && list.data !== undefined && !list.isPlaceholderData,
+    // The list has just said it.
+    initialData: list.isPlaceholderData ? undefined : list.data?.pages[0],
+    initialDataUpdatedAt: list.dataUpdatedAt,
   }).data?.items;
   const fresh = new Map((latest ?? []).map((r) => [`${r.run_id}.${r.attempt}`, r]));
   const known = new Set(read.map((r) => `${r.run_id}.${r.attempt}`));
@@ -65,14 +75,7 @@ export default function RunsPage() {
   const showNew = () => setStamp(serverNow());
 
   const totals = counts.data?.items.map(totalsOf) ?? [];
-  const bars: Bar[] = totals.map((x, i) => ({
-    from: end - part * (parts - i),
-    to: end - part * (parts - i - 1),
-    ok: x.ok,
-    bad: x.bad,
-    other: x.other + x.living,
-    planned: 0,
-  }));
+  const bars = barsOf(totals, end - part * parts, part);
   const sum = addTotals(totals);
   const all = sum.ok + sum.bad + sum.other + sum.living;
 
@@ -88,12 +91,25 @@ export default function RunsPage() {
     <Page
       crumbs={[{ text: t.runs.title }]}
       actions={
-        <Segments
-          label={t.runs.range}
-          value={fixed ? "" : range}
-          options={ranges.map((r) => ({ value: r, label: r }))}
-          onChange={(next) => set({ range: oneRange(next), from: undefined, to: undefined })}
-        />
+        <>
+          {(["csv", "ndjson"] as const).map((format) => (
+            <a
+              key={format}
+              className="btn hide-s"
+              href={runsExport({ ...own, ...window }, format)}
+              download={`runs.${format}`}
+            >
+              <Download size={14} aria-hidden />
+              {format.toUpperCase()}
+            </a>
+          ))}
+          <Segments
+            label={t.runs.range}
+            value={fixed ? "" : range}
+            options={ranges.map((r) => ({ value: r, label: r }))}
+            onChange={(next) => set({ range: oneRange(next), from: undefined, to: undefined })}
+          />
+        </>
       }
       head={
         <div className="filters">
@@ -107,23 +123,33 @@ export default function RunsPage() {
           <FilterChip
             name={t.runs.status}
             multiple
-            options={statuses.map((s) => ({ value: s, label: t.status[s] }))}
+            options={statuses.map((s) => ({ value: s, label: t.status[s], n: counted("status").get(s) }))}
             chosen={status ?? []}
             onChange={(next) => set({ status: orNone(next) })}
           />
           <FilterChip
             name={t.runs.cause}
             multiple
-            options={causes.map((c) => ({ value: c, label: t.cause[c] }))}
+            options={causes.map((c) => ({ value: c, label: t.cause[c], n: counted("cause").get(c) }))}
             chosen={cause ?? []}
             onChange={(next) => set({ cause: orNone(next) })}
           />
-          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+          <FilterChip
+            name={t.runs.columns.job}
+            multiple
+            options={found("job", job)}
+            chosen={job ?? []}
+            onChange={(next) => set({ job: orNone(next) })}
+          />
+          <FilterChip
+            name={t.runs.group}
+            options={found("group", group ? [group] : [])}
+            chosen={group ? [group] : []}
+            onChange={([next]) => set({ group: next })}
+          />
           <FilterChip
             name={t.runs.instance}
-            options={groups.flatMap((g) =>
-              g.instances.map((i) => ({ value: i.instance, label: i.instance })),
-            )}
+            options={found("instance", instance ? [instance] : [])}
             chosen={instance ? [instance] : []}
             onChange={([next]) => set({ instance: next })}
           />
@@ -160,23 +186,39 @@ export default function RunsPage() {
           </p>
         )}
       </div>
-      {waiting > 0 && (
-        <div className="newrows">
-          <button type="button" className="chip fresh" onClick={showNew}>
-            {t.runs.newRuns(waiting)}
-          </button>
-        </div>
-      )}
-      <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
-        {!list.data ? (
-          <Waiting on={list} rows={14} />
-        ) : runs.length === 0 ? (
-          <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />
-        ) : (
-          <RunTable runs={runs} withJob withExecutor marked={rows.marked} />
-        )}
+      <div className="filters">
+        <Segments
+          label={t.runs.breakdown.label}
+          value={by ?? "none"}
+          options={(["none", ...breakdowns] as const).map((b) => ({ value: b, label: t.runs.breakdown[b] }))}
+          onChange={(next) => set({ by: breakdowns.find((b) => b === next) })}
+        />
       </div>
-      {runs.length > 0 && <More of={list} end={t.runs.end} />}
+      {by ? (
+        <Suspense fallback={<Skeleton rows={10} />}>
+          <Breakdown by={by} search={search} range={{ from: iso(end - part * parts), to: iso(end) }} />
+        </Suspense>
+      ) : (
+        <>
+          {waiting > 0 && (
+            <div className="newrows">
+              <button type="button" className="chip fresh" onClick={showNew}>
+                {t.runs.newRuns(waiting)}
+              </button>
+            </div>
+          )}
+          <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
+            {!list.data ? (
+              <Waiting on={list} rows={14} />
+            ) : runs.length === 0 ? (
+              <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />
+            ) : (
+              <RunTable runs={runs} withJob withExecutor marked={rows.marked} />
+            )}
+          </div>
+          {runs.length > 0 && <More of={list} end={t.runs.end} />}
+        </>
+      )}
     </Page>
   );
 }

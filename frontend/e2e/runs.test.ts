@@ -1,0 +1,85 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { axe, launch, open } from "./browser.ts";
+import { Program } from "./program.ts";
+
+const program = new Program();
+let browser: Browser;
+let failed: string;
+
+beforeAll(async () => {
+  await program.start();
+  browser = await launch();
+  await program.job("default/good", "sleep 0.2");
+  await program.job("default/bad", "exit 3");
+  await program.run("default/good");
+  await program.run("default/good");
+  failed = await program.run("default/bad");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await program.remove();
+});
+
+it("runs are chosen by what there is of them, and shown by job, executor and error", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/runs");
+  await page.locator("table.runs tbody tr").nth(2).waitFor();
+  await page.getByRole("button", { name: "Status", exact: true }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Succeeded 2" }).waitFor();
+  await page.getByRole("menuitemcheckbox", { name: "Failed 1" }).click();
+  await page.waitForURL(/status=failed/);
+  await page.locator("table.runs").getByText("good").first().waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Clear filters" }).click();
+
+  const rows = page.getByRole("group", { name: "Rows" });
+  await rows.getByRole("button", { name: "Error" }).click();
+  await page.getByRole("link", { name: /exit/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await rows.getByRole("button", { name: "Executor" }).click();
+  await page.getByRole("link", { name: "dev", exact: true }).waitFor();
+  await rows.getByRole("button", { name: "Job" }).click();
+  const bad = page.locator("tr", { hasText: "bad" });
+  await bad.getByText("100.0%").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await bad.getByRole("link").click();
+  await page.waitForURL(
+    (url) => url.searchParams.get("job") === "default/bad" && !url.searchParams.has("by"),
+  );
+  await page.locator("table.runs tbody tr").first().waitFor();
+
+  const file = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+  const text = await (await fetch(file ?? "")).text();
+  expect(text).toContain(failed);
+  expect(text).not.toContain("default/good");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a bar of a run strip tells of its run, and leads to it", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  const strip = page.locator("tr", { hasText: "bad" }).locator(".strip");
+  // The newest run is at the right. What is under a pointer that rests is told once it moves.
+  const [left, newest] = [
+    { x: 30 * 7 - 5, y: 15 },
+    { x: 30 * 7 - 4, y: 15 },
+  ];
+  await strip.hover({ position: left });
+  await strip.hover({ position: newest });
+  await page
+    .getByRole("tooltip")
+    .getByText(/^Failed · /)
+    .waitFor();
+  await strip.click({ position: newest });
+  await page.waitForURL(new RegExp(`/runs/${failed}`));
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("an instance shows its last day", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/executors/default/dev");
+  await page.getByRole("img", { name: /^3 runs, 1 failed/ }).waitFor();
+  await page.getByRole("img", { name: /slots in use within an hour/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,108 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { refOf } from "@/api/jobs";
+import { breakdownQuery, failuresQuery } from "@/api/reports";
+import type { ReportRow } from "@/api/schema.gen";
+import { Card, Empty } from "@/components/Panel";
+import { ShareBar } from "@/components/ShareBar";
+import { Table } from "@/components/Table";
+import { Waiting } from "@/components/Waiting";
+import { formatDuration } from "@/lib/duration";
+import { useFormat } from "@/lib/format";
+import { Fingerprints } from "@/pages/reports/Fingerprints";
+import { useReportsT } from "@/pages/reports/texts";
+import type { runsSearch } from "@/router";
+
+type Search = ReturnType<typeof runsSearch>;
+
+interface BreakdownProps {
+  by: NonNullable<Search["by"]>;
+  /** What the page is narrowed to. */
+  search: Search;
+  range: { from: string; to: string };
+}
+
+/** The runs of a range by job, by executor, or by the error with which they ended. */
+export default function Breakdown({ by, search, range }: BreakdownProps) {
+  const t = useReportsT();
+  const { job, group } = search;
+  return (
+    <div className="pad">
+      <p className="mut">{t.runs.breakdown.hint}</p>
+      {by === "error" ? (
+        <Errors within={{ job, group }} range={range} />
+      ) : (
+        <Rows by={by} search={search} range={range} />
+      )}
+    </div>
+  );
+}
+
+function Errors({
+  within,
+  range,
+}: {
+  within: { job?: string[]; group?: string };
+  range: BreakdownProps["range"];
+}) {
+  const list = useQuery(failuresQuery(within, range));
+  return list.data ? <Fingerprints failures={list.data.items} /> : <Waiting on={list} />;
+}
+
+function Rows({ by, search, range }: BreakdownProps & { by: "job" | "instance" }) {
+  const t = useReportsT();
+  const r = t.reports;
+  const f = useFormat();
+  const { job, group } = search;
+  // Counts are not kept by job and executor at once.
+  const list = useQuery(breakdownQuery(by, by === "job" ? { job, group } : { group }, range));
+  if (!list.data) return <Waiting on={list} />;
+  const rows = list.data.items.filter((row) => row[by] !== undefined && row[by] !== "");
+  if (rows.length === 0) return <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />;
+  const most = Math.max(1, ...rows.map((row) => row.runs));
+  const here = (row: ReportRow): Search => ({
+    ...search,
+    by: undefined,
+    ...(by === "job" ? { job: [row.job ?? ""] } : { instance: row.instance }),
+  });
+  return (
+    <Card>
+      <Table
+        heads={[
+          t.runs.breakdown[by],
+          r.share,
+          { right: r.runs },
+          { right: r.failedShare },
+          { right: r.p50 },
+          { right: r.p95 },
+        ]}
+        compact
+      >
+        {rows.map((row) => (
+          <tr key={`${row.group} ${row.job} ${row.instance}`}>
+            <td>
+              <Link to="/runs" search={here(row)} className="name">
+                {by === "job" ? refOf(row.job ?? "").name : row.instance}
+              </Link>{" "}
+              <span className="mut">{by === "job" ? refOf(row.job ?? "").group : row.group}</span>
+            </td>
+            <td>
+              <span className="row">
+                <ShareBar share={row.runs / most} />
+              </span>
+            </td>
+            <td className="r num">{f.number(row.runs)}</td>
+            <td className={row.failure_ratio > 0 ? "r num c-bad" : "r num mut"}>
+              {f.percent(row.failure_ratio)}
+            </td>
+            <td className="r num sec">
+              {row.duration.count > 0 ? formatDuration(row.duration.p50_ms) : "—"}
+            </td>
+            <td className="r num">{row.duration.count > 0 ? formatDuration(row.duration.p95_ms) : "—"}</td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
