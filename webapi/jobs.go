@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -257,46 +256,6 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 	return ListJobVersions200JSONResponse(list), nil
 }
 
-// PauseJob answers POST /jobs/{group}/{name}/pause.
-func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, true)
-	if err != nil {
-		return nil, err
-	}
-	return PauseJob200JSONResponse{Body: item, Headers: PauseJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
-}
-
-// ResumeJob answers POST /jobs/{group}/{name}/resume.
-func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, false)
-	if err != nil {
-		return nil, err
-	}
-	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
-}
-
-func (h *handlers) setPaused(ctx context.Context, group, short, note, ifMatch string, paused bool) (JobItem, error) {
-	name, err := nameOf(group, short)
-	if err != nil {
-		return JobItem{}, err
-	}
-	entry, _, err := h.pauseJob(ctx, name, note, ifMatch, paused)
-	if err != nil {
-		return JobItem{}, err
-	}
-	return h.jobItem(ctx, entry, shownFires, shownRuns)
-}
-
-// pauseJob pauses or resumes a job. changed is false if it was so already.
-func (h *handlers) pauseJob(ctx context.Context, name job.Name, note, ifMatch string, paused bool) (entry *bus.JobEntry, changed bool, err error) {
-	was := paused
-	if entry, err = h.editJob(ctx, name, note, ifMatch, func(v *job.Version) { was, v.Paused = v.Paused, paused }); err != nil {
-		return nil, false, err
-	}
-	err = describe(ctx, was != paused, note, map[string]bool{"paused": was}, map[string]bool{"paused": paused})
-	return entry, was != paused, err
-}
-
 // editJob changes a job's present version, and has the index know before it returns.
 func (h *handlers) editJob(ctx context.Context, name job.Name, note, ifMatch string, change func(*job.Version)) (*bus.JobEntry, error) {
 	edit, err := editOf(author(ctx), note, ifMatch, "")
@@ -308,75 +267,6 @@ func (h *handlers) editJob(ctx context.Context, name job.Name, note, ifMatch str
 		return nil, conditional(edit, err)
 	}
 	return entry, h.index.wrote(entry)
-}
-
-// RunJob answers POST /jobs/{group}/{name}/run.
-func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
-	name, err := nameOf(r.Group, r.Name)
-	if err != nil {
-		return nil, err
-	}
-	accepted, err := h.startJob(ctx, name, r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return RunJob202JSONResponse(accepted), nil
-}
-
-// startJob makes a run of a job as somebody wishes.
-func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest) (RunAccepted, error) {
-	var none RunAccepted
-	request := bus.TriggerRequest{RunID: wish.RunID, Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: author(ctx)}
-	if request.RunID == "" {
-		request.RunID = job.NewRunID(time.Now())
-	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {
-		return none, err
-	}
-	if request.Cause == "" {
-		request.Cause = job.CauseAPI
-	}
-	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(auth.Params, name.Group()) {
-		return none, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
-	}
-	if len(request.Params) > job.MaxParams {
-		return none, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
-	}
-	// The owner of the shard knows too, but answers only while there is one.
-	entry, err := h.conn.GetJob(ctx, name)
-	if err != nil {
-		return none, err
-	}
-	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
-		if err := h.checkParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
-			return none, err
-		}
-	}
-	if err := h.keepGiven(ctx, &request); err != nil {
-		return none, err
-	}
-	var reply bus.TriggerReply
-	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
-		return none, err
-	}
-	entryOfChange(ctx).Note = "run " + string(reply.RunID)
-	return RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
-}
-
-// lastRunsTimeout is how long a list of jobs waits for what it can do without.
-const lastRunsTimeout = 3 * time.Second
-
-// askTimeout is how long the owner of a shard may take to answer.
-const askTimeout = 5 * time.Second
-
-// ask sends a request to the owner of the job's shard, which answers it when it has heard
-// of the given revision of the job.
-func (h *handlers) ask(ctx context.Context, name job.Name, verb string, revision uint64, request, reply any) error {
-	err := h.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
-	if errors.Is(err, job.ErrUnavailable) {
-		shard := name.Shard(h.conn.Cluster().Shards)
-		return explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
-	}
-	return err
 }
 
 // jobItem returns a job with its next fires and last runs.
@@ -408,6 +298,9 @@ func (h *handlers) jobItems(ctx context.Context, entries []*bus.JobEntry, fires,
 	}
 	return items, nil
 }
+
+// lastRunsTimeout is how long a list of jobs waits for what it can do without.
+const lastRunsTimeout = 3 * time.Second
 
 // lastRuns returns the newest n runs of each job, or nil when the log store does not
 // answer: jobs must be seen, and can be paused, while it is away.

@@ -1,0 +1,296 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// operation is one thing that happens in a world.
+type operation struct {
+	weight int
+	do     func(w *world)
+}
+
+var operations = []operation{
+	{30, func(w *world) { w.clock += w.rng.Int64N(20 * w.scale.unit.Milliseconds()) }},
+	{2, func(w *world) { w.clock += w.rng.Int64N(w.scale.downtime.Milliseconds()) }},
+	{1, func(w *world) { // an instant exactly
+		w.clock = (w.clock/60000 + 1) * 60000
+	}},
+	{40, func(w *world) {
+		if w.owner != nil {
+			w.step(w.owner)
+		}
+	}},
+	{4, (*world).saveJob},
+	{1, (*world).saveTerms},
+	{2, (*world).forget},
+	{20, func(w *world) {
+		if w.owner != nil {
+			w.owner.hear(w)
+		}
+	}},
+	{20, func(w *world) {
+		if len(w.live) > 0 {
+			w.finish(w.live[w.rng.IntN(len(w.live))])
+		}
+	}},
+	{3, func(w *world) { // all at once
+		for len(w.live) > 0 {
+			w.finish(w.live[0])
+		}
+		if w.owner != nil {
+			w.feed(w.owner, len(w.events))
+		}
+	}},
+	{2, func(w *world) { // a second end
+		for _, r := range w.runs {
+			if r.finished == uint64(len(w.events)) && r.finished > 0 {
+				w.finish(r)
+				return
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(w.inPieces)) {
+			for _, attempt := range w.inPieces[id].attempts {
+				for _, i := range slices.Sorted(maps.Keys(attempt)) {
+					if r := attempt[i]; r.finished > 0 && w.chance(10) {
+						w.finish(r)
+						return
+					}
+				}
+			}
+		}
+	}},
+	{20, func(w *world) {
+		if w.owner != nil {
+			w.feed(w.owner, 1+w.rng.IntN(20))
+		}
+	}},
+	{10, func(w *world) {
+		if w.owner != nil {
+			w.tidy(w.owner)
+		}
+	}},
+	{5, (*world).begin},
+	{10, (*world).doKill},
+	{5, (*world).word},
+	{10, func(w *world) {
+		if w.owner != nil {
+			w.look(w.owner)
+		}
+	}},
+	{10, func(w *world) {
+		if w.owner != nil {
+			w.pauseJobs(w.owner)
+		}
+	}},
+	{3, (*world).callOff},
+	{1, (*world).fillSome},
+	{3, (*world).comeAndGo},
+	{1, (*world).govern},
+	{3, func(w *world) {
+		if w.owner != nil {
+			w.ask(w.owner)
+		}
+	}},
+	{2, func(w *world) {
+		if w.owner != nil {
+			w.askAgain(w.owner)
+		}
+	}},
+	{4, (*world).crash},
+	{8, func(w *world) {
+		if w.owner == nil {
+			w.takeOver()
+		}
+	}},
+	{1, (*world).takeOver},
+	{4, (*world).zombieSteps},
+	{3, func(w *world) {
+		for _, z := range w.zombies {
+			w.tidy(z)
+			w.feed(z, 5)
+		}
+	}},
+	{4, func(w *world) {
+		if len(w.delayed) > 0 {
+			w.deliver(w.delayed[0])
+			w.delayed = w.delayed[1:]
+		}
+	}},
+	{3, func(w *world) {
+		if w.owner != nil && !w.punctual {
+			w.owner.skew = int64(w.rng.IntN(4000) - 2000)
+		}
+	}},
+}
+
+// saveJob makes a job, changes it, or deletes it.
+func (w *world) saveJob() {
+	name := w.names[w.rng.IntN(len(w.names))]
+	was := w.newest[name]
+	v := &job.Version{Version: 1, EffectiveFrom: instant(w.clock)}
+	if was != nil {
+		v.Version = was.Version + 1
+		if !v.EffectiveFrom.After(was.EffectiveFrom) {
+			v.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+			if w.punctual {
+				w.clock = v.EffectiveFrom.UnixMilli()
+			}
+		}
+	}
+	if was != nil && w.chance(60) {
+		v.Job = was.Job
+		v.Children, v.Join = slices.Clone(v.Children), slices.Clone(v.Join)
+		switch w.rng.IntN(3) {
+		case 0:
+			v.Paused = !v.Paused
+		case 1:
+			v.Deleted = !was.Deleted
+			w.lives.edited[name] = true
+		default:
+			v.Misfire = w.misfire()
+		}
+	} else {
+		v.Job = w.randomJob(name)
+	}
+	v.Task = job.Task{Shell: fmt.Sprintf("version %d", v.Version)}
+	v.Job = v.WithDefaults()
+	if v.Validate() != nil {
+		v.Schedule.Until = nil // a cron expression without a fire before it is refused
+	}
+	if err := v.Validate(); err != nil {
+		fail("random job: %v", err)
+	}
+	w.newest[name] = v
+	w.save(v)
+	w.say("save %s@%d: %s, paused %v, deleted %v, %+v", name, v.Version, v.Schedule, v.Paused, v.Deleted, v.Misfire)
+}
+
+// forget removes the versions of a job that was deleted and has nothing left to decide.
+func (w *world) forget() {
+	name := w.names[w.rng.IntN(len(w.names))]
+	v := w.newest[name]
+	if !w.punctual || v == nil || !v.Deleted || w.owner == nil || w.owner.batch != nil ||
+		position(w.trig.cursor, name) < v.EffectiveFrom.UnixMilli()+30*w.scale.unit.Milliseconds() {
+		return
+	}
+	w.say("forget %s", name)
+	delete(w.newest, name)
+	w.lives.forget(name)
+	w.backfills.forget(name)
+	delete(w.items, name)
+	delete(w.last, name)
+	w.zombies, w.delayed = nil, nil
+	w.save(forgotten(name))
+}
+
+func (w *world) save(change any) {
+	w.changes = append(w.changes, change)
+	if !w.punctual {
+		return
+	}
+	for _, o := range append([]*owner{w.owner}, w.zombies...) {
+		for o != nil && o.heard < len(w.changes) {
+			o.hear(w)
+		}
+	}
+}
+
+func (w *world) misfire() job.Misfire {
+	m := job.Misfire{Policy: []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll}[w.rng.IntN(3)]}
+	if w.chance(50) {
+		m.Grace = job.Duration(w.rng.Int64N(int64(100 * w.scale.unit)))
+	}
+	if m.Policy == job.FireAll && w.chance(70) {
+		m.MaxCount = 1 + w.rng.IntN(job.MaxMaxCount)
+		m.MaxAge = job.Duration(w.rng.Int64N(int64(w.scale.downtime)))
+	}
+	return m
+}
+
+func (w *world) randomJob(name job.Name) job.Job {
+	j := job.Job{Job: name, Paused: w.chance(10), Misfire: w.misfire()}
+	w.policies(&j, w.newest[name])
+	s := &j.Schedule
+	rate := job.Duration(w.scale.rates[w.rng.IntN(len(w.scale.rates))])
+	kind := w.rng.IntN(10)
+	if w.chains && w.chance(80) {
+		kind = 9
+	}
+	switch kind {
+	case 0, 1, 2:
+		s.Cron = w.scale.crons[w.rng.IntN(len(w.scale.crons))]
+		s.Zone = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"}[w.rng.IntN(4)]
+		if s.Kind() == job.KindCron {
+			s.DST = []string{"", "quartz", "vixie"}[w.rng.IntN(3)]
+		}
+	case 3, 4:
+		s.FixedRate = rate
+		if w.chance(30) {
+			at := instant(w.start + 123)
+			s.Anchor = &at
+		}
+	case 5:
+		at := instant(w.clock + w.rng.Int64N(100*w.scale.unit.Milliseconds()))
+		s.Once = &at
+	case 6: // manual
+	default:
+		s.FixedDelay = rate
+	}
+	if w.chance(15) {
+		at := instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
+		s.From = &at
+	}
+	if w.chance(10) {
+		at := instant(w.clock + w.rng.Int64N(1000*w.scale.unit.Milliseconds()))
+		if s.From == nil || at.After(*s.From) {
+			s.Until = &at
+		}
+	}
+	if w.chance(30) {
+		s.Spread = job.Duration(w.rng.Int64N(int64(30*w.scale.unit)) + 1)
+	}
+	if w.chance(15) {
+		s.Except = []string{"freeze"}
+	}
+	if w.chance(10) {
+		s.Only = []string{"office"}
+	}
+	return j
+}
+
+// saveTerms changes a calendar, or pauses or resumes everything.
+func (w *world) saveTerms() {
+	at := instant(w.clock)
+	if w.chance(50) {
+		paused := true
+		for _, v := range slices.Backward(w.changes) {
+			if h, ok := v.(bus.Hold); ok {
+				if paused = !h.Paused; !at.After(h.EffectiveFrom) {
+					return
+				}
+				break
+			}
+		}
+		w.save(bus.Hold{Paused: paused, EffectiveFrom: at})
+		w.say("paused everything: %v", paused)
+		return
+	}
+	name := []string{"freeze", "office"}[w.rng.IntN(2)]
+	c := &job.CalendarVersion{Calendar: job.Calendar{Calendar: name}, EffectiveFrom: at, Version: 1, Deleted: w.chance(20)}
+	for _, change := range w.changes {
+		if old, ok := change.(*job.CalendarVersion); ok && old.Calendar.Calendar == name && !at.After(old.EffectiveFrom) {
+			return
+		}
+	}
+	c.Dates = []string{at.AddDate(0, 0, w.rng.IntN(3)).Format(time.DateOnly)}
+	c.Windows = []job.Window{{From: at.Add(-time.Hour).Format("15:04"), To: at.Add(time.Duration(w.rng.IntN(600)) * w.scale.unit).Format("15:04")}}
+	w.save(c)
+	w.say("save calendar %s", name)
+}
