@@ -23,7 +23,8 @@ type benchOptions struct {
 	route     string
 	instances int
 
-	// Of bench api: how many runs the history has, and how many streams are opened.
+	// Of bench api: how many runs the history has, and how many streams are opened. Of bench
+	// outage: how many have ended.
 	runs, streams int
 
 	output  string
@@ -96,6 +97,7 @@ var benches = []bench{
 	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
 	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
 	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
+	{"outage", "how late jobs fire while ClickHouse is away, and while it takes a day's history after that", benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
 	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
 }
 
@@ -133,6 +135,10 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			complete(sub, "route", words[string](job.Routes)...)
+		}
+		if b.name == "outage" {
+			sub.Flags().Lookup("for").Usage = "how long ClickHouse is away after all that has gathered"
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs have ended meanwhile, with ten log lines each")
 		}
 		if b.name == "api" {
 			sub.Flags().Lookup("rate").Usage = "requests per second"

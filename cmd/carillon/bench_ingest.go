@@ -104,23 +104,8 @@ func openBenchStore(ctx context.Context, address string) (*clickhouse.Store, err
 // timeIngest publishes what say tells of each run, and then takes the time that
 // ingest needs for it.
 func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logstore.Store, stream, consumer string, say func(i int) (*nats.Msg, error)) (took, cpu time.Duration, err error) {
-	js, err := jetstream.New(w.conn.NC, jetstream.WithPublishAsyncMaxPending(4000))
-	if err != nil {
+	if err := w.publish(ctx, o.jobs, say); err != nil {
 		return 0, 0, err
-	}
-	for i := range o.jobs {
-		m, err := say(i)
-		if err != nil {
-			return 0, 0, err
-		}
-		if _, err := js.PublishMsgAsync(m, jetstream.WithStallWait(time.Minute)); err != nil {
-			return 0, 0, err
-		}
-	}
-	select {
-	case <-js.PublishAsyncComplete():
-	case <-ctx.Done():
-		return 0, 0, ctx.Err()
 	}
 	in, err := ingest.New(w.conn, store, ingest.Config{})
 	if err != nil {
@@ -139,8 +124,7 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 		if err := wait(ctx, 10*time.Millisecond); err != nil {
 			return false, err
 		}
-		c, err := w.conn.JS.Consumer(ctx, stream, consumer)
-		return err == nil && c.CachedInfo().AckFloor.Stream >= uint64(o.jobs), err //nolint:gosec // a count of jobs is positive
+		return w.taken(ctx, stream, consumer, o.jobs)
 	})
 	if err != nil {
 		return 0, 0, err
@@ -148,6 +132,35 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 	took, cpu = meter.stop()
 	stop()
 	return took, cpu, <-ended
+}
+
+// taken reports whether the store has the first n messages of a stream.
+func (w *benchWorld) taken(ctx context.Context, stream, consumer string, n int) (bool, error) {
+	c, err := w.conn.JS.Consumer(ctx, stream, consumer)
+	return err == nil && c.CachedInfo().AckFloor.Stream >= uint64(n), err //nolint:gosec // a count is positive
+}
+
+// publish publishes n messages, and returns when the streams have them.
+func (w *benchWorld) publish(ctx context.Context, n int, say func(i int) (*nats.Msg, error)) error {
+	js, err := jetstream.New(w.conn.NC, jetstream.WithPublishAsyncMaxPending(4000))
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		m, err := say(i)
+		if err != nil {
+			return err
+		}
+		if _, err := js.PublishMsgAsync(m, jetstream.WithStallWait(time.Minute)); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-js.PublishAsyncComplete():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // benchPast is what an ingest bench makes up: 500 runs in each second of a day that is not
