@@ -151,8 +151,11 @@ func (e *Event) encode() ([]byte, error) {
 // cluster's number of shards. The error is an *InvalidError.
 func DecodeEvent(subject string, header nats.Header, data []byte, shards int) (*Event, error) {
 	e := &Event{}
-	if err := decode(header, MessageEvent, data, e); err != nil {
-		return nil, err
+	if header.Get(HeaderMessage) != MessageEvent || !readEvent(data, e) {
+		*e = Event{}
+		if err := decode(header, MessageEvent, data, e); err != nil {
+			return nil, err
+		}
 	}
 	shard, group, ok := ParseSubjectEvent(subject)
 	if !ok {
