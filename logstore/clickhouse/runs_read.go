@@ -120,16 +120,18 @@ var pageSpans = []time.Duration{24 * time.Hour, 7 * 24 * time.Hour}
 // page returns the newest runs that filter selects, limit at most.
 func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
 	end := endOf(&filter)
-	for _, span := range pageSpans {
-		from := end.Add(-span)
-		if !filter.From.Before(from) {
-			break
+	for i, found := 0, 0; i < len(pageSpans); i++ {
+		from := end.Add(-pageSpans[i])
+		if !filter.From.Before(from) || i > 0 && found*int(pageSpans[i]/pageSpans[i-1]) < limit {
+			break // the span before says that this one will not do either
 		}
 		narrow := filter
 		narrow.From = from
-		if rows, err := s.pageWithin(ctx, &narrow, limit); err != nil || len(rows) == limit {
+		rows, err := s.pageWithin(ctx, &narrow, limit)
+		if err != nil || len(rows) == limit {
 			return rows, err
 		}
+		found = len(rows)
 	}
 	return s.pageWithin(ctx, &filter, limit)
 }
