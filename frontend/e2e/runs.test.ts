@@ -83,3 +83,16 @@ it("an instance shows its last day", async () => {
   expect(faults).toEqual([]);
   await close();
 });
+
+it("the timeline has a lane for each job, or for each executor", async () => {
+  const { page, faults, close } = await open(browser, program.url, "/schedule");
+  await page.locator(".tlane", { hasText: "good" }).waitFor();
+  await page.getByRole("group", { name: "Lanes" }).getByRole("button", { name: "Executors" }).click();
+  const lane = page.locator(".tlane", { hasText: "dev" });
+  await lane.locator("rect.tbar").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await lane.getByRole("link").click();
+  await page.waitForURL(/executors\/default\/dev/);
+  expect(faults).toEqual([]);
+  await close();
+});

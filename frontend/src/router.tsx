@@ -143,6 +143,7 @@ const schedule = createRoute({
   validateSearch: (s) =>
     optional({
       span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
+      lanes: oneOf(s.lanes, ["instance"] as const),
       group: one(s.group),
       q: one(s.q),
       at: one(s.at),

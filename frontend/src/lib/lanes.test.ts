@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aRun, at } from "@/test/factories";
-import { fireBars, runBars } from "./lanes";
+import { fireBars, runBars, stackBars } from "./lanes";
 
 /** A pixel a second from noon. */
 const x = (ms: number) => (ms - Date.parse(at(0))) / 1000;
@@ -34,5 +34,29 @@ describe("a lane", () => {
       [60, 20],
     ]);
     expect(fireBars([at(10), at(12)], 20_000, x)).toMatchObject([{ x: 10, width: 22, n: 2 }]);
+  });
+
+  it("stacks runs that overlap, each on the topmost level that is free", () => {
+    const bars = runBars([run(0, 100), run(20, 60), run(30, 200), run(70, 90), run(110, 130)], 0, x);
+    expect(stackBars(bars)).toBe(3);
+    expect(bars.map((b) => [b.x, b.level])).toEqual([
+      [0, 0],
+      [20, 1],
+      [30, 2],
+      [70, 1],
+      [110, 0],
+    ]);
+  });
+
+  it("has one level when nothing overlaps, and four at most", () => {
+    expect(stackBars([])).toBe(1);
+    expect(stackBars(runBars([run(0, 20), run(20, 40)], 0, x))).toBe(1);
+    const many = runBars(
+      Array.from({ length: 9 }, (_, i) => run(i * 10, 500)),
+      0,
+      x,
+    );
+    expect(stackBars(many)).toBe(4);
+    expect(many.map((b) => b.level)).toEqual([0, 1, 2, 3, 3, 3, 3, 3, 3]);
   });
 });

@@ -11,13 +11,17 @@ export interface LaneBar {
   n: number;
   /** One of them failed. */
   bad: boolean;
+  /** Bars of one lane that overlap are on different levels, from 0 at the top. */
+  level: number;
 }
 
 /** A bar narrower than this cannot be told from its neighbour, or hit. */
 const narrow = 4;
 const gap = 1;
+/** With more at once than this, the last level has several on top of each other: they could not be told apart. */
+const mostLevels = 4;
 
-/** Lays out the runs of one job. Bars that would be too narrow to tell apart become one, which shows a failure if one is in it. */
+/** Lays out the runs of one lane, from the left to the right. Bars that would be too narrow to tell apart become one, which shows a failure if one is in it. */
 export function runBars(runs: Run[], now: number, x: (at: number) => number): LaneBar[] {
   const bars: LaneBar[] = [];
   for (const run of [...runs].sort((a, b) => a.fire_time.localeCompare(b.fire_time))) {
@@ -32,7 +36,7 @@ export function runBars(runs: Run[], now: number, x: (at: number) => number): La
       // The bar opens its first failure, else its newest run.
       if (!last.run || !isFailure(last.run.status)) last.run = run;
     } else {
-      bars.push({ x: left, width, run, n: run.count, bad: isFailure(run.status) });
+      bars.push({ x: left, width, run, n: run.count, bad: isFailure(run.status), level: 0 });
     }
   }
   return bars;
@@ -49,7 +53,18 @@ export function fireBars(fires: string[], usual: number, x: (at: number) => numb
     if (last && left < last.x + last.width + gap) {
       last.width = Math.max(last.width, left + width - last.x);
       last.n++;
-    } else bars.push({ x: left, width, run: undefined, n: 1, bad: false });
+    } else bars.push({ x: left, width, run: undefined, n: 1, bad: false, level: 0 });
   }
   return bars;
+}
+
+/** Gives bars that overlap different levels, each the topmost that is free. Returns how many levels there are. */
+export function stackBars(bars: LaneBar[]): number {
+  const ends: number[] = [];
+  for (const b of bars) {
+    const free = ends.findIndex((end) => end <= b.x);
+    b.level = free >= 0 ? free : Math.min(ends.length, mostLevels - 1);
+    ends[b.level] = Math.max(ends[b.level] ?? 0, b.x + b.width);
+  }
+  return Math.max(1, ends.length);
 }

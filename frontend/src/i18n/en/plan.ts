@@ -25,6 +25,8 @@ export const plan = {
   later: "Later",
   none: "Nothing fires in this range",
   noneHint: "Choose a longer one, or create a job.",
+  lanes: "Lanes",
+  lanesOf: { job: "Jobs", instance: "Executors" },
   truncated: "More jobs than are drawn. Filter to see the others.",
   loadTitle: "When work fires",
   loadHint: "per 15 minutes, next 7 days",

@@ -24,6 +24,8 @@ export const plan: Messages["plan"] = {
   later: "更晚",
   none: "该范围内没有触发",
   noneHint: "请选择更长的范围，或新建任务。",
+  lanes: "泳道",
+  lanesOf: { job: "任务", instance: "执行器" },
   truncated: "任务过多，未全部画出。请筛选查看其余任务。",
   loadTitle: "触发分布",
   loadHint: "每 15 分钟，未来 7 天",

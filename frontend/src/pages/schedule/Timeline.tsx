@@ -1,5 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { refOf } from "@/api/jobs";
 import type { Run } from "@/api/schema.gen";
 import { HoverCard } from "@/components/HoverCard";
 import { GroupDot } from "@/components/TaskIcon";
@@ -7,15 +8,18 @@ import { useWidth } from "@/components/useSize";
 import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
 import { offsetMinutes, useWords } from "@/lib/format";
-import { fireBars, type LaneBar, runBars } from "@/lib/lanes";
+import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { durationStep, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
 import { durationOf, tones } from "@/lib/status";
 
+/** A row of the timeline: a job, an executor, or what a group will have to do. */
 export interface Lane {
-  job: string;
+  key: string;
   group: string;
   name: string;
+  /** What its name leads to, if that has a page. */
+  of: "job" | "instance" | "group";
   runs: Run[];
   fires: string[];
 }
@@ -122,7 +126,7 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineP
             }
             return (
               <LaneRow
-                key={r.lane.job}
+                key={r.lane.key}
                 lane={r.lane}
                 top={top}
                 plot={plot}
@@ -176,6 +180,8 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   const navigate = useNavigate();
   const usual = healthOf(lane.runs).p50 ?? 0;
   const past = runBars(lane.runs, now, x).filter((b) => b.x + b.width > 0 && b.x < plot);
+  const levels = stackBars(past);
+  const high = levels === 1 ? bar : (row - 7) / levels;
   const future = fireBars(
     lane.fires.filter((at) => Date.parse(at) > now),
     usual,
@@ -183,15 +189,13 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   ).filter((b) => b.x < plot && b.x + b.width > 0);
   const last = lane.runs[0];
   const label = t.plan.bar(
-    lane.job,
+    `${lane.group}/${lane.name}`,
     last ? t.status[last.status] : t.state.none,
     lane.fires[0] ? f.minute(lane.fires[0]) : t.state.none,
   );
   return (
     <div className="tlane" style={{ top }}>
-      <Link to="/jobs/$group/$name" params={{ group: lane.group, name: lane.name }} className="tname trunc">
-        {lane.name}
-      </Link>
+      <LaneName lane={lane} />
       <svg width={plot} height={row} role="img" aria-label={label}>
         {past.map((b) => {
           const tone = b.bad ? "bad" : b.run ? tones[b.run.status] : "idle";
@@ -200,10 +204,10 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
             <rect
               key={`${b.run?.run_id} ${b.x}`}
               x={b.x}
-              y={(row - bar) / 2}
+              y={(row - high * levels) / 2 + b.level * high}
               width={b.width}
-              height={bar}
-              rx={Math.min(3, b.width / 2)}
+              height={levels === 1 ? high : high - 1}
+              rx={Math.min(3, b.width / 2, high / 3)}
               className={`tbar m-${exact}`}
               onPointerEnter={() => onOver(b)}
               onPointerLeave={() => onOver(undefined)}
@@ -231,12 +235,28 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   );
 }
 
+function LaneName({ lane: { of, group, name } }: { lane: Lane }) {
+  if (of === "job")
+    return (
+      <Link to="/jobs/$group/$name" params={{ group, name }} className="tname trunc">
+        {name}
+      </Link>
+    );
+  if (of === "instance")
+    return (
+      <Link to="/executors/$group/$instance" params={{ group, instance: name }} className="tname trunc">
+        {name}
+      </Link>
+    );
+  return <span className="tname trunc mut">{name}</span>;
+}
+
 function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) {
   const { t, f } = useWords();
   const duration = b.run && durationOf(b.run, now);
   return (
     <>
-      <b>{lane.name}</b>
+      <b>{b.run ? refOf(b.run.job).name : lane.name}</b>
       {b.n > 1 && <div>{t.plan.merged(b.n)}</div>}
       {b.run ? (
         <>

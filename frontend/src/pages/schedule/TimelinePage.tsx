@@ -28,7 +28,7 @@ export default function TimelinePage() {
   const { t } = useWords();
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
-  const { span = "1h", group, q, at } = useSearch({ from: "/schedule" });
+  const { span = "1h", lanes: by, group, q, at } = useSearch({ from: "/schedule" });
   const length = spans[span];
   // The queries move on in steps, so that they are not new ones each second.
   const step = length / 120;
@@ -50,14 +50,18 @@ export default function TimelinePage() {
     ),
     enabled: to > now,
   });
-  const lanes = lanesOf(
-    from < now ? (past.data?.items ?? []) : [],
-    to > now ? (plan.data?.items ?? []) : [],
-    q?.toLowerCase() ?? "",
-  );
+  const look = q?.toLowerCase() ?? "";
+  const ran = from < now ? (past.data?.items ?? []).filter((r) => r.job.includes(look)) : [];
+  const planned = to > now ? (plan.data?.items ?? []) : [];
+  const lanes = by ? instanceLanes(ran, planned, t.overview.scheduled) : jobLanes(ran, planned);
 
-  const set = (change: { span?: (typeof zooms)[number]; group?: string; q?: string; at?: string }) =>
-    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const set = (change: {
+    span?: (typeof zooms)[number];
+    lanes?: "instance";
+    group?: string;
+    q?: string;
+    at?: string;
+  }) => void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const pan = (by: number) => set({ at: iso(from + length * by) });
   const zoom = (by: number) => {
     const next = zooms[zooms.indexOf(span) + by];
@@ -88,6 +92,15 @@ export default function TimelinePage() {
               onChange={(text) => set({ q: text || undefined })}
             />
             <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+            <Segments
+              label={t.plan.lanes}
+              value={by ?? "job"}
+              options={[
+                { value: "job", label: t.plan.lanesOf.job },
+                { value: "instance", label: t.plan.lanesOf.instance },
+              ]}
+              onChange={(next) => set({ lanes: next === "job" ? undefined : next })}
+            />
             <span className="right row g2">
               <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
               <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
@@ -128,15 +141,36 @@ export default function TimelinePage() {
   );
 }
 
+interface Planned {
+  job: string;
+  fires: string[];
+}
+
 /** One lane for each job that ran or will fire, by group and name. */
-function lanesOf(runs: Run[], fires: { job: string; fires: string[] }[], look: string): Lane[] {
+function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
   const lanes = new Map<string, Lane>();
   const lane = (job: string): Lane => {
-    const known = lanes.get(job) ?? { job, ...refOf(job), runs: [], fires: [] };
+    const known = lanes.get(job) ?? { key: job, of: "job", ...refOf(job), runs: [], fires: [] };
     lanes.set(job, known);
     return known;
   };
-  for (const run of runs) if (run.job.includes(look)) lane(run.job).runs.push(run);
-  for (const f of fires) lane(f.job).fires = f.fires;
-  return [...lanes.values()].sort((a, b) => a.job.localeCompare(b.job));
+  for (const run of runs) lane(run.job).runs.push(run);
+  for (const p of planned) lane(p.job).fires = p.fires;
+  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
+}
+
+/** One lane for each executor that ran something, and below those of a group what the group will have to do. */
+function instanceLanes(runs: Run[], planned: Planned[], plan: string): Lane[] {
+  const lanes = new Map<string, Lane>();
+  const lane = (of: "instance" | "group", group: string, name: string): Lane => {
+    const key = `${group} ${of === "group" ? 1 : 0} ${name}`;
+    const known = lanes.get(key) ?? { key, of, group, name, runs: [], fires: [] };
+    lanes.set(key, known);
+    return known;
+  };
+  for (const run of runs)
+    if (run.instance) lane("instance", refOf(run.job).group, run.instance).runs.push(run);
+  for (const p of planned) lane("group", refOf(p.job).group, plan).fires.push(...p.fires);
+  for (const l of lanes.values()) l.fires.sort();
+  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
 }
