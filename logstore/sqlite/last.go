@@ -16,18 +16,13 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
-	stmt, err := s.reads.PrepareContext(ctx, "SELECT "+listColumns+newestOfJob)
-	if err != nil {
-		return nil, fmt.Errorf("read last runs: %w", err)
-	}
-	defer func() { _ = stmt.Close() }()
 	last := map[job.Name][]logstore.Run{}
 	for _, name := range jobs {
 		id, ok := s.jobs.id(name)
 		if !ok {
 			continue
 		}
-		rows, err := stmt.QueryContext(ctx, id, n)
+		rows, err := s.lastRuns.QueryContext(ctx, id, n)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
 		}
@@ -42,6 +37,18 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	return last, nil
 }
 
+// prepareLast prepares what is asked once for each job of a page: to parse it anew for each
+// page took a tenth of the time of a list of jobs.
+func (s *Store) prepareLast(ctx context.Context) (err error) {
+	if s.lastRuns, err = s.reads.PrepareContext(ctx, "SELECT "+listColumns+newestOfJob); err == nil {
+		s.lastStatus, err = s.reads.PrepareContext(ctx, "SELECT status"+newestOfJob)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare to read last runs: %w", err)
+	}
+	return nil
+}
+
 const newestOfJob = " FROM runs INDEXED BY runs_by_job WHERE job = ? AND state <> 0 ORDER BY run_id DESC, attempt DESC LIMIT ?"
 
 // LastStatuses implements [logstore.Store]. To look at ten thousand jobs takes 150 ms, and
@@ -53,15 +60,10 @@ func (s *Store) LastStatuses(ctx context.Context, jobs []job.Name) (map[job.Name
 	if len(missing) == 0 {
 		return last, nil
 	}
-	stmt, err := s.reads.PrepareContext(ctx, "SELECT status"+newestOfJob)
-	if err != nil {
-		return nil, fmt.Errorf("read last statuses: %w", err)
-	}
-	defer func() { _ = stmt.Close() }()
 	read := make(map[int64]int64, len(missing))
 	for id, name := range missing {
 		var status int64
-		if err := stmt.QueryRowContext(ctx, id, 1).Scan(&status); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err := s.lastStatus.QueryRowContext(ctx, id, 1).Scan(&status); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("read last status of %s: %w", name, err)
 		}
 		if read[id] = status; status != 0 {

@@ -25,9 +25,11 @@ const readers = 4
 
 // Store is a log store in a file. It is safe for concurrent use.
 type Store struct {
-	path    string
-	reads   *sql.DB
-	writeDB *sql.DB
+	path  string
+	reads *sql.DB
+	// What is read for each job of a page, prepared on reads.
+	lastRuns, lastStatus *sql.Stmt
+	writeDB              *sql.DB
 
 	writing sync.Mutex // guards writer: SQLite has one writer at a time
 	writer  *writer
@@ -81,8 +83,10 @@ func (s *Store) open(ctx context.Context) error {
 	if err = s.makeReports(ctx); err != nil {
 		return fmt.Errorf("make reports of log store %s: %w", s.path, err)
 	}
-	s.reads, err = open(s.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)")
-	return err
+	if s.reads, err = open(s.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)"); err != nil {
+		return err
+	}
+	return s.prepareLast(ctx)
 }
 
 func open(path string, conns int, pragmas ...string) (*sql.DB, error) {
