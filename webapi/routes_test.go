@@ -1,6 +1,9 @@
 package webapi
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -126,6 +129,25 @@ func TestABodyMustBeJSONAndBounded(t *testing.T) {
 	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1))
 	w.problem(400, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
 	want[PutJobResult](w, http.StatusCreated, "PUT", x, document("billing/x", "@daily"), header{"Content-Type", "application/json; charset=utf-8"})
+}
+
+func TestABodyThatIsCompressedIsNotUnpacked(t *testing.T) {
+	w := newWorld(t)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(bytes.Repeat([]byte(" "), 64<<20))
+	w.check(errors.Join(err, z.Close()))
+	if packed.Len() > MaxBody/10 {
+		t.Fatalf("%d bytes are too many to show anything", packed.Len())
+	}
+	for _, kind := range []string{"gzip", "GZIP", "deflate", "br", "zstd", "gzip, gzip", "identity, gzip"} {
+		for method, path := range map[string]string{"POST": "/api/v1/sign-in", "PUT": "/api/v1/jobs/billing/x"} {
+			w.problemWith([]header{{"Content-Encoding", kind}}, 415, "unsupported_media_type", method, path, packed.String(), "compressed")
+		}
+	}
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", document("billing/x", "@daily"), header{"Content-Encoding", "identity"})
+	form := "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n" + strings.Repeat(" ", 1<<20) + "\r\n--x--\r\n"
+	w.problemWith([]header{{"Content-Type", "multipart/form-data; boundary=x"}}, 415, "unsupported_media_type", "PUT", "/api/v1/jobs/billing/x", form, "application/json")
 }
 
 func TestRequestsMeantForOthersAreRefused(t *testing.T) {

@@ -265,12 +265,14 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		CaseSensitive: true,
 		StrictRouting: true,
 		BodyLimit:     4 * MaxBody,
-		ReadTimeout:   30 * time.Second,
-		WriteTimeout:  time.Minute,
-		IdleTimeout:   2 * time.Minute,
-		ErrorHandler:  s.fail,
-		JSONEncoder:   json.Marshal,
-		JSONDecoder:   json.Unmarshal,
+		// No route takes forms, which would be written to files while they are read.
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  30 * time.Second,
+		WriteTimeout:                 time.Minute,
+		IdleTimeout:                  2 * time.Minute,
+		ErrorHandler:                 s.fail,
+		JSONEncoder:                  json.Marshal,
+		JSONDecoder:                  json.Unmarshal,
 	})
 	app.Use(s.outermost(requests), s.ours, bounded)
 	routes := s.contract.checked(app, s.admit)
