@@ -1,4 +1,6 @@
 import { type ReactNode, useState } from "react";
+import { offsetMinutes, useWords } from "@/lib/format";
+import { type AxisLabel, timeLabels } from "@/lib/scale";
 import { HoverCard } from "./HoverCard";
 import { useWidth } from "./useSize";
 
@@ -110,4 +112,42 @@ export function GridLines({ plot, values, y, write }: GridLinesProps) {
       </text>
     </g>
   ));
+}
+
+interface TimeAxisProps {
+  plot: Plot;
+  from: number;
+  to: number;
+  /** Gets a line of its own, if it is within. */
+  now?: number;
+}
+
+/** The instants along the foot of a chart, round ones of the zone in use. */
+export function TimeAxis({ plot, from, to, now }: TimeAxisProps) {
+  const { t, f } = useWords();
+  const at = now ?? to;
+  const x = plot.left + ((at - from) / (to - from)) * plot.width;
+  const mark: AxisLabel | undefined =
+    now !== undefined && now >= from && now <= to
+      ? { at, x, text: t.time.now, anchor: x > plot.right - 20 ? "end" : "middle" }
+      : undefined;
+  const axis = { from, to, left: plot.left, width: plot.width };
+  const { labels } = timeLabels(axis, offsetMinutes(f.zone, at) * 60_000, f, mark);
+  return (
+    <>
+      {labels.map((l) => (
+        <text key={l.at} x={l.x} y={plot.foot} textAnchor={l.anchor} className="axis">
+          {l.text}
+        </text>
+      ))}
+      {mark && (
+        <>
+          <line x1={x} x2={x} y1={4} y2={plot.base} className="nowline" />
+          <text x={x} y={plot.foot} textAnchor={mark.anchor} className="axis now">
+            {mark.text}
+          </text>
+        </>
+      )}
+    </>
+  );
 }

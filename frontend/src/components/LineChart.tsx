@@ -1,5 +1,5 @@
 import { useFormat } from "@/lib/format";
-import { Chart, GridLines } from "./Chart";
+import { Chart, GridLines, TimeAxis } from "./Chart";
 
 export interface Point {
   at: number;
@@ -56,7 +56,6 @@ export function LineChart({ points, from, to, label, lines, tone, write, height 
         const x = (at: number) => plot.left + ((at - from) / span) * plot.width;
         const y = (v: number) => plot.base - (v / top) * (plot.base - plot.top);
         const shown = over === undefined ? undefined : points[over];
-        const labels = Math.max(2, Math.min(6, Math.floor(plot.width / 110)));
         return (
           <>
             <GridLines plot={plot} values={lines} y={y} write={write} />
@@ -71,17 +70,7 @@ export function LineChart({ points, from, to, label, lines, tone, write, height 
                 <circle cx={x(shown.at)} cy={y(shown.value)} r={3.5} className={`trenddot s-${tone}`} />
               </>
             )}
-            {Array.from({ length: labels }, (_, i) => from + (span * i) / (labels - 1)).map((at, i) => (
-              <text
-                key={at}
-                x={x(at)}
-                y={plot.foot}
-                textAnchor={i === 0 ? "start" : i === labels - 1 ? "end" : "middle"}
-                className="axis"
-              >
-                {days ? f.day(at) : f.minute(at)}
-              </text>
-            ))}
+            <TimeAxis plot={plot} from={from} to={from + span} />
           </>
         );
       }}

@@ -1,7 +1,7 @@
 import { useWords } from "@/lib/format";
 import type { Bar } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
-import { Chart, GridLines } from "./Chart";
+import { Chart, GridLines, TimeAxis } from "./Chart";
 
 interface StackChartProps {
   bars: Bar[];
@@ -14,7 +14,7 @@ interface StackChartProps {
 
 /** Fires by their fate over time: success pale, failure vivid on top, and beyond now the plan, hatched. */
 export function StackChart({ bars, now, label, height, onOpen }: StackChartProps) {
-  const { t, f } = useWords();
+  const { f } = useWords();
   const most = Math.max(1, ...bars.map((b) => Math.max(b.ok + b.bad + b.other, b.planned)));
   const lines = ticks(most, countStep(most, 4));
   const top = lines.at(-1) ?? most;
@@ -22,7 +22,6 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
   const span = (bars.at(-1)?.to ?? 1) - first;
   const last = first + span;
   const day = span > 36 * 3600e3;
-  const name = (at: number) => (day ? f.day(at) : f.minute(at));
   return (
     <Chart
       label={label}
@@ -60,7 +59,6 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
         const x = (at: number) => plot.left + ((at - first) / span) * plot.width;
         const h = (n: number) => (n / top) * (plot.base - plot.top);
         const shown = over === undefined ? undefined : bars[over];
-        const labels = Math.max(2, Math.min(7, Math.floor(plot.width / 110)));
         return (
           <>
             <defs>
@@ -97,38 +95,7 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
             {bars.map((b) => (
               <Stack key={b.from} bar={b} x={x(b.from)} width={x(b.to) - x(b.from)} base={plot.base} h={h} />
             ))}
-            {Array.from(
-              { length: labels },
-              (_, i) => first + ((Math.min(now, last) - first) * i) / labels,
-            ).map((at, i) => (
-              <text
-                key={at}
-                x={x(at)}
-                y={plot.foot}
-                textAnchor={i === 0 ? "start" : "middle"}
-                className="axis"
-              >
-                {name(at)}
-              </text>
-            ))}
-            {now >= first && now <= last && (
-              <>
-                <line x1={x(now)} x2={x(now)} y1={4} y2={plot.base} className="nowline" />
-                <text
-                  x={x(now)}
-                  y={plot.foot}
-                  textAnchor={now > first + span * 0.97 ? "end" : "middle"}
-                  className="axis now"
-                >
-                  {t.time.now}
-                </text>
-              </>
-            )}
-            {last - now > span * 0.06 && plot.width > 420 && (
-              <text x={plot.right} y={plot.foot} textAnchor="end" className="axis">
-                {name(last)}
-              </text>
-            )}
+            <TimeAxis plot={plot} from={first} to={last} now={now} />
           </>
         );
       }}

@@ -59,3 +59,52 @@ export function timeTicks(from: number, to: number, step: number, offsetMs: numb
   for (let at = first; at <= to; at += step) out.push(at);
   return out;
 }
+
+const day = 86_400_000;
+
+/** A text of an axis, and where it is anchored. */
+export interface AxisLabel {
+  at: number;
+  x: number;
+  text: string;
+  anchor: "start" | "middle" | "end";
+}
+
+/** About how wide a text of an axis is, in px: half a pixel more than the widest digits. */
+function widthOf(text: string): number {
+  return [...text].reduce((sum, c) => sum + (c > "\u2e7f" ? 11.5 : 6.6), 0);
+}
+
+/**
+ * The round instants of an axis from left on, as many as have room in its width: none touches another,
+ * nor the given one, which is most often that of now. Midnight is written as the day that begins.
+ */
+export function timeLabels(
+  axis: { from: number; to: number; left: number; width: number },
+  offsetMs: number,
+  words: { day(at: number): string; minute(at: number): string },
+  now?: AxisLabel,
+): { labels: AxisLabel[]; step: number } {
+  const { from, to, left, width } = axis;
+  const step = durationStep(to - from, Math.max(2, Math.floor(width / 92)));
+  const kept = now ? [boxOf(now)] : [];
+  const labels: AxisLabel[] = [];
+  for (const at of timeTicks(from, to, step, offsetMs)) {
+    const text = step >= day || (at + offsetMs) % day === 0 ? words.day(at) : words.minute(at);
+    const half = widthOf(text) / 2;
+    const x = left + ((at - from) / (to - from)) * width;
+    const anchor = x - half < left ? "start" : x + half > left + width ? "end" : "middle";
+    const label = { at, x, text, anchor } as const;
+    const [begins, ends] = boxOf(label);
+    if (kept.some(([b, e]) => begins < e + 8 && ends > b - 8)) continue;
+    kept.push([begins, ends]);
+    labels.push(label);
+  }
+  return { labels, step };
+}
+
+function boxOf({ x, text, anchor }: AxisLabel): [number, number] {
+  const w = widthOf(text);
+  const begins = anchor === "start" ? x : anchor === "end" ? x - w : x - w / 2;
+  return [begins, begins + w];
+}

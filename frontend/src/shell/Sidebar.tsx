@@ -60,7 +60,7 @@ function Item({ to, icon: Icon, text, n, tone, hint }: ItemProps) {
       activeOptions={{ exact: to === "/", includeSearch: false }}
     >
       <Icon size={16} aria-hidden />
-      {text}
+      <span className="name">{text}</span>
       {n !== undefined && (
         <span className={`n ${tone ?? ""}`} title={hint}>
           {n}
@@ -87,7 +87,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
     <aside className={isOpen ? "side open" : "side"}>
       <Link to="/" className="brand">
         <Logo />
-        {t.product}
+        <span>{t.product}</span>
       </Link>
       <button type="button" className="find" onClick={openPalette}>
         <Search size={15} aria-hidden />
@@ -121,7 +121,9 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
         <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
         <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open || undefined} tone="bad" />
         <Item to="/ledger" icon={BookCheck} text={t.nav.ledger} />
-        <p className="navh">{t.nav.administration}</p>
+        <p className="navh">
+          <span>{t.nav.administration}</span>
+        </p>
         <Item to="/calendars" icon={CalendarDays} text={t.nav.calendars} />
         {may("admin", "*") && <Item to="/audit" icon={ClipboardList} text={t.nav.audit} />}
         <Item to="/cluster" icon={Gauge} text={t.nav.cluster} />

@@ -2,6 +2,7 @@ import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { useT } from "@/i18n";
 import type { Language } from "../CodeEditor";
 import { languageOf, look, shadowOf } from "./setup";
 
@@ -13,6 +14,7 @@ interface DiffViewProps {
 }
 
 export default function DiffView({ label, before, after, language }: DiffViewProps) {
+  const { alike } = useT().job.versions;
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const el = host.current;
@@ -22,6 +24,7 @@ export default function DiffView({ label, before, after, language }: DiffViewPro
       look,
       languageOf(language),
       EditorState.readOnly.of(true),
+      EditorState.phrases.of({ "$ unchanged lines": alike }),
       EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     ];
     const merge = new MergeView({
@@ -32,7 +35,8 @@ export default function DiffView({ label, before, after, language }: DiffViewPro
       gutter: false,
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
+    merge.dom.style.minWidth = "620px"; // its host scrolls
     return () => merge.destroy();
-  }, [label, before, after, language]);
+  }, [label, before, after, language, alike]);
   return <div className="cm-host diff" ref={host} />;
 }

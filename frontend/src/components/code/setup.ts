@@ -82,8 +82,8 @@ const theme = EditorView.theme({
   ".cm-badline": { background: "var(--bad-soft)" },
   ".cm-changedLine": { background: "color-mix(in srgb, var(--warn-soft) 60%, transparent) !important" },
   ".cm-changedText": { background: "color-mix(in srgb, var(--warn) 30%, transparent) !important" },
-  ".cm-mergeView": { height: "auto" },
   ".cm-collapsedLines": { background: "var(--hover)", color: "var(--ink-3)", padding: "4px 12px" },
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
 });
 
 export const look: Extension = [lineNumbers(), syntaxHighlighting(colours), theme];

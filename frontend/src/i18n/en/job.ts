@@ -77,6 +77,7 @@ export const job = {
   versions: {
     current: "current",
     deleted: "deleted",
+    alike: "$ lines alike",
     compare: "Compare",
     restore: "Restore this version",
     restoreAsk: (v: number) => `Restore v${v}?`,

@@ -73,6 +73,7 @@ export const job: Messages["job"] = {
   versions: {
     current: "当前",
     deleted: "已删除",
+    alike: "$ 行相同",
     compare: "对比",
     restore: "恢复此版本",
     restoreAsk: (v) => `恢复 v${v}？`,

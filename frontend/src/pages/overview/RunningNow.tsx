@@ -68,7 +68,9 @@ export function RunningNow() {
                   </span>
                 </td>
                 <td className="mono sec">{shortId(r.run_id)}</td>
-                <td className="sec">{r.instance ?? r.reason ?? "—"}</td>
+                <td className="sec why" title={r.instance ? undefined : r.reason}>
+                  {r.instance ?? r.reason ?? "—"}
+                </td>
                 <td>
                   <span className="row g2">
                     <span className="bar elapsed">

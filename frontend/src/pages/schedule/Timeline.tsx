@@ -9,7 +9,7 @@ import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
 import { offsetMinutes, useWords } from "@/lib/format";
 import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
-import { durationStep, timeTicks } from "@/lib/scale";
+import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
 import { durationOf, tones } from "@/lib/status";
 
@@ -33,7 +33,8 @@ interface TimelineProps {
   onPan(ms: number): void;
 }
 
-const names = 208;
+/** How much of the width the names have. */
+const namesOf = (width: number) => (width < 600 ? 128 : 208);
 const row = 31;
 const bar = 16;
 
@@ -46,6 +47,7 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineP
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<{ lane: Lane; bar: LaneBar; y: number }>();
   const drag = useRef<{ x: number; moved: boolean }>(undefined);
+  const names = namesOf(width);
   const plot = Math.max(0, width - names - 16);
   // By how many pixels it is being dragged; the page is told once it is let go.
   const [shift, setShift] = useState(0);
@@ -54,20 +56,26 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineP
   const x = (at: number) => ((at - from) / (to - from)) * plot;
   const rows = rowsOf(lanes);
   const view = useWindow(scroller, rows.length, row);
-  const step = durationStep(to - from, Math.max(3, Math.floor(plot / 90)));
-  const ticks = timeTicks(from, to, step, offsetMinutes(f.zone, from) * 60_000);
   const nowX = x(now);
-  const name = (at: number) => (step >= 86_400_000 ? f.day(at) : f.minute(at));
+  const isNowShown = nowX >= 0 && nowX <= plot;
+  const offset = offsetMinutes(f.zone, from) * 60_000;
+  const { labels, step } = timeLabels(
+    { from, to, left: names, width: plot },
+    offset,
+    f,
+    isNowShown ? { at: now, x: names + nowX, text: f.time(now), anchor: "middle" } : undefined,
+  );
+  const ticks = timeTicks(from, to, step, offset);
   return (
     <div className="timeline" ref={box}>
       <div className="taxis">
         <svg width={Math.max(0, width)} height={28} aria-hidden="true">
-          {ticks.map((at) => (
-            <text key={at} x={names + x(at)} y={18} textAnchor="middle" className="axis">
-              {name(at)}
+          {labels.map((l) => (
+            <text key={l.at} x={l.x} y={18} textAnchor={l.anchor} className="axis">
+              {l.text}
             </text>
           ))}
-          {nowX >= 0 && nowX <= plot && (
+          {isNowShown && (
             <g>
               <rect x={names + nowX - 29} y={5} width={58} height={19} rx={5} className="nowtag" />
               <text x={names + nowX} y={18} textAnchor="middle" className="axis nowtext">
@@ -129,6 +137,7 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineP
                 key={r.lane.key}
                 lane={r.lane}
                 top={top}
+                names={names}
                 plot={plot}
                 now={now}
                 x={x}
@@ -167,6 +176,7 @@ function rowsOf(lanes: Lane[]): Row[] {
 interface LaneRowProps {
   lane: Lane;
   top: number;
+  names: number;
   plot: number;
   now: number;
   x(at: number): number;
@@ -175,7 +185,7 @@ interface LaneRowProps {
   moved(): boolean;
 }
 
-function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
+function LaneRow({ lane, top, names, plot, now, x, onOver, moved }: LaneRowProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
   const usual = healthOf(lane.runs).p50 ?? 0;
@@ -195,7 +205,7 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   );
   return (
     <div className="tlane" style={{ top }}>
-      <LaneName lane={lane} />
+      <LaneName lane={lane} width={names} />
       <svg width={plot} height={row} role="img" aria-label={label}>
         {past.map((b) => {
           const tone = b.bad ? "bad" : b.run ? tones[b.run.status] : "idle";
@@ -235,20 +245,25 @@ function LaneRow({ lane, top, plot, now, x, onOver, moved }: LaneRowProps) {
   );
 }
 
-function LaneName({ lane: { of, group, name } }: { lane: Lane }) {
+function LaneName({ lane: { of, group, name }, width }: { lane: Lane; width: number }) {
+  const look = { className: "tname trunc", style: { width }, title: name };
   if (of === "job")
     return (
-      <Link to="/jobs/$group/$name" params={{ group, name }} className="tname trunc">
+      <Link to="/jobs/$group/$name" params={{ group, name }} {...look}>
         {name}
       </Link>
     );
   if (of === "instance")
     return (
-      <Link to="/executors/$group/$instance" params={{ group, instance: name }} className="tname trunc">
+      <Link to="/executors/$group/$instance" params={{ group, instance: name }} {...look}>
         {name}
       </Link>
     );
-  return <span className="tname trunc mut">{name}</span>;
+  return (
+    <span {...look} className="tname trunc mut">
+      {name}
+    </span>
+  );
 }
 
 function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) {
