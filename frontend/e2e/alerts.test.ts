@@ -76,6 +76,31 @@ it("a run that failed is done again with other parameters, and says what it does
   await close();
 });
 
+it("what somebody says of a run that failed stands beside its status, and can be taken back", async () => {
+  await program.job("default/known", "exit 3");
+  const run = await program.run("default/known");
+  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Mark", exact: true }).click();
+  expect(await dialog.getByRole("button", { name: "Mark", exact: true }).isDisabled()).toBe(true);
+  await dialog.getByRole("button", { name: "Done by hand" }).click();
+  await dialog.getByLabel("What was done, or why").fill("restored from the copy");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Mark", exact: true }).click();
+  await page.locator(".details .note").getByText("restored from the copy").waitFor();
+  await page.locator(".runhead").getByText("Failed").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Change" }).click();
+  await dialog.getByRole("button", { name: "No mark" }).click();
+  await dialog.getByLabel("What was done, or why").fill("it was the wrong copy");
+  await dialog.getByRole("button", { name: "Mark", exact: true }).click();
+  await page.locator(".details").getByRole("button", { name: "Mark", exact: true }).waitFor();
+  const { mark } = await program.api<{ mark?: unknown }>("GET", `/runs/${run}`);
+  expect(mark).toBeUndefined();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("the ledger has every fire of a job", async () => {
   await program.api("PUT", "/jobs/default/often", {
     job: "default/often",

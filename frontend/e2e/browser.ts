@@ -68,7 +68,7 @@ export async function axe(page: Page): Promise<string[]> {
   // Put in by the debugger, which no content security policy is for.
   await page.evaluate(readFileSync(axePath, "utf8"));
   const result = await page.evaluate<AxeResult>(
-    `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
+    `axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
   );
   return result.violations.flatMap((v) =>
     v.nodes.map((n) => `${v.id}: ${v.help}: ${n.html.slice(0, 200)} ${n.failureSummary ?? ""}`),

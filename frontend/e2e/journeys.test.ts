@@ -85,7 +85,7 @@ it("three clicks lead from what is wrong to the line that says why", async () =>
   );
   await program.run("default/broken");
   const { page, close } = await open(browser, program.url, "/");
-  await page.locator(".li").getByText("broken").click();
+  await page.locator(".li").getByText("broken", { exact: true }).click(); // not the reports, further down
   await page.getByRole("heading", { name: "broken" }).waitFor();
   await page.locator(".ll.e, .ll.w, .ll").getByText("connection refused").waitFor();
   await close();

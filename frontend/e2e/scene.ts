@@ -40,6 +40,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     task: { handler: "score_backfill" },
   });
   await p.job("default/log-of-everything", logOfEverything);
+  await furnish(p);
   for (let i = 0; i < 9; i++) await p.run("default/orders-sync-erp");
   for (let i = 0; i < 3; i++) await p.run("default/payment-reconcile");
   await p.job("default/invoice-close-daily", "echo closed 1842 invoices; echo published totals", {
@@ -50,6 +51,7 @@ export async function arrange(p: Program): Promise<Place[]> {
   await p.run("default/invoice-close-daily");
   await p.api("POST", "/jobs/default/search-index-delta/run", {});
   const log = await p.run("default/log-of-everything");
+  const pieces = await p.run("default/resize-pictures");
   const job = "/jobs/default/invoice-close-daily";
   return [
     { name: "overview", path: "/", ready: ".kpis .v" },
@@ -64,6 +66,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "job-new", path: "/jobs/new", ready: ".previewrail .fires li" },
     { name: "runs", path: "/runs", ready: "table.runs tbody tr" },
     { name: "run", path: `/runs/${log}`, ready: ".ll" },
+    { name: "run-pieces", path: `/runs/${pieces}`, ready: ".pieces .piece" },
     { name: "schedule", path: "/schedule", ready: ".tlane" },
     { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
     { name: "schedule-calendar", path: "/schedule/calendar", ready: ".mday .plan" },
@@ -74,19 +77,72 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "cluster", path: "/cluster", ready: ".shards" },
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
-    { name: "alerts", path: "/alerts", ready: ".empty" },
-    { name: "alert-rules", path: "/alerts/rules", ready: ".empty, .tbl" },
+    { name: "alerts", path: "/alerts", ready: "table.incidents tbody tr" },
+    { name: "alerts-resolved", path: "/alerts/resolved", ready: ".empty" },
+    { name: "alert-rules", path: "/alerts/rules", ready: ".tbl tbody tr" },
+    { name: "alert-channels", path: "/alerts/channels", ready: ".tbl tbody tr" },
+    { name: "alert-silences", path: "/alerts/silences", ready: ".tbl tbody tr" },
     { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
     { name: "settings", path: "/settings", ready: ".settings .card" },
-    { name: "settings-users", path: "/settings/users", ready: ".settings .card" },
+    { name: "settings-users", path: "/settings/users", ready: ".tbl tbody tr" },
     { name: "settings-tokens", path: "/settings/tokens", ready: ".settings .card" },
-    { name: "settings-secrets", path: "/settings/secrets", ready: ".settings .card" },
+    { name: "settings-secrets", path: "/settings/secrets?group=default", ready: ".tbl tbody tr" },
     { name: "settings-retention", path: "/settings/retention", ready: ".amounts" },
     { name: "settings-about", path: "/settings/about", ready: ".settings .card" },
     { name: "job-ledger", path: "/jobs/default/orders-sync-erp/ledger", ready: ".card" },
     { name: "job-audit", path: `${job}/audit`, ready: "table.audit tbody tr" },
     { name: "missing", path: "/nowhere", ready: ".empty" },
   ];
+}
+
+/** Gives every list of the settings, alerts and executors something to show. */
+async function furnish(p: Program): Promise<void> {
+  await p.api("PUT", "/users/lin.wei", {
+    display_name: "Lin Wei",
+    access: [
+      { role: "operator", group: "default" },
+      { role: "viewer", group: "risk" },
+    ],
+  });
+  await p.api("PUT", "/users/chen.yu", { display_name: "Chen Yu", access: [{ role: "admin", group: "*" }] });
+  await p.api("POST", "/tokens", {
+    name: "Deployment of the billing service",
+    user: "chen.yu",
+    expires_in: "720h",
+  });
+  await p.api("PUT", "/groups/default/secrets/ledger-password", {
+    value: "a secret",
+    description: "The reader of the settlements",
+  });
+  await p.api("POST", "/groups/default/credentials", { name: "web-1 in Shanghai" });
+  await p.api("PUT", "/groups/risk", { limit: 4, rate: 2 });
+  await p.api("PUT", "/alerts/channels/on-call", {
+    channel: "on-call",
+    kind: "webhook",
+    url: "http://127.0.0.1:9/hook",
+    quiet_hours: { from: "22:00", to: "07:00", zone: "Asia/Shanghai" },
+  });
+  await p.api("PUT", "/alerts/rules/settlements-fail", {
+    alert: "settlements-fail",
+    description: "Money that does not add up is looked at in the same hour",
+    match: { jobs: ["default/payment-reconcile"] },
+    when: { ends: ["failed", "timed_out"], in_a_row: 2 },
+    severity: "critical",
+    channels: ["on-call"],
+  });
+  await p.api("PUT", "/alerts/rules/nobody-there", {
+    alert: "nobody-there",
+    when: { no_executor_for: "1h" },
+    group_by: "group",
+    channels: ["on-call"],
+  });
+  await p.api("POST", "/alerts/silences", {
+    alert: "nobody-there",
+    executor_group: "risk",
+    for: "8h",
+    reason: "Its machines move to another rack",
+  });
+  await p.job("default/resize-pictures", 'echo "piece $CARILLON_BROADCAST_INDEX"', { map: { pieces: 6 } });
 }
 
 /** Prints what logs are made of, and what they are not supposed to have in them. */
