@@ -867,6 +867,17 @@ type JobBulkResult struct {
 	Total int `json:"total"`
 }
 
+// JobDiff defines model for JobDiff.
+type JobDiff struct {
+	// Changes In order of field
+	Changes []FieldChange `json:"changes"`
+
+	// From 0 when `to` is the first version that is kept: then all its fields are new
+	From int      `json:"from"`
+	Job  job.Name `json:"job"`
+	To   int      `json:"to"`
+}
+
 // JobFilter As the parameters of listJobs
 type JobFilter struct {
 	Group  string   `json:"group,omitempty"`
@@ -2022,6 +2033,15 @@ type CancelBackfillParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// DiffJobParams defines parameters for DiffJob.
+type DiffJobParams struct {
+	// From The version before. Defaults to the one before `to`
+	From int `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The version after. Defaults to the newest
+	To int `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // GetJobLedgerParams defines parameters for GetJobLedger.
 type GetJobLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2652,6 +2672,9 @@ type ServerInterface interface {
 	// CancelBackfill Let no further run of a backfill begin
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(c *fiber.Ctx, group GroupName, name JobName, backfill string, params CancelBackfillParams) error
+	// DiffJob In what two versions of a job differ, field by field
+	// (GET /api/v1/jobs/{group}/{name}/diff)
+	DiffJob(c *fiber.Ctx, group GroupName, name JobName, params DiffJobParams) error
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
@@ -5472,6 +5495,66 @@ func (siw *ServerInterfaceWrapper) CancelBackfill(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// DiffJob operation middleware
+func (siw *ServerInterfaceWrapper) DiffJob(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DiffJobParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DiffJob(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetJobLedger operation middleware
 func (siw *ServerInterfaceWrapper) GetJobLedger(c *fiber.Ctx) error {
 
@@ -7879,6 +7962,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/versions", wrapper.ListJobVersions)
 
+	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/diff", wrapper.DiffJob)
+
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/pause", wrapper.PauseJob)
 
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/resume", wrapper.ResumeJob)
@@ -9762,6 +9847,37 @@ func (response CancelBackfilldefaultApplicationProblemPlusJSONResponse) VisitCan
 	return ctx.JSON(&response.Body)
 }
 
+type DiffJobRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params DiffJobParams
+}
+
+type DiffJobResponseObject interface {
+	VisitDiffJobResponse(ctx *fiber.Ctx) error
+}
+
+type DiffJob200JSONResponse JobDiff
+
+func (response DiffJob200JSONResponse) VisitDiffJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type DiffJobdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DiffJobdefaultApplicationProblemPlusJSONResponse) VisitDiffJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetJobLedgerRequestObject struct {
 	Group  GroupName `json:"group"`
 	Name   JobName   `json:"name"`
@@ -11486,6 +11602,9 @@ type StrictServerInterface interface {
 	// CancelBackfill Let no further run of a backfill begin
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(ctx context.Context, request CancelBackfillRequestObject) (CancelBackfillResponseObject, error)
+	// DiffJob In what two versions of a job differ, field by field
+	// (GET /api/v1/jobs/{group}/{name}/diff)
+	DiffJob(ctx context.Context, request DiffJobRequestObject) (DiffJobResponseObject, error)
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
@@ -13441,6 +13560,35 @@ func (sh *strictHandler) CancelBackfill(ctx *fiber.Ctx, group GroupName, name Jo
 		return err
 	} else if validResponse, ok := response.(CancelBackfillResponseObject); ok {
 		if err := validResponse.VisitCancelBackfillResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DiffJob operation middleware
+func (sh *strictHandler) DiffJob(ctx *fiber.Ctx, group GroupName, name JobName, params DiffJobParams) error {
+	var request DiffJobRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DiffJob(ctx.UserContext(), request.(DiffJobRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DiffJob")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DiffJobResponseObject); ok {
+		if err := validResponse.VisitDiffJobResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -76,6 +76,7 @@ var permits = map[string]permit{
 	"putJob":          {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
 	"deleteJob":       {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
 	"listJobVersions": {role: auth.Viewer, where: ofPath},
+	"diffJob":         {role: auth.Viewer, where: ofPath},
 	"pauseJob":        {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"resumeJob":       {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"changeJobs":      {role: auth.Operator, where: somewhere, each: true},

@@ -66,7 +66,9 @@ func hide(access auth.AccessList, v reflect.Value) {
 			x.Params, _ = json.Marshal(hidden) // a constant
 		}
 	case *PutJobResult:
-		hideChanges(access, x)
+		hideChanges(access, x.Definition.Job.Job.Group(), x.Changes)
+	case *DiffJob200JSONResponse:
+		hideChanges(access, x.Job.Group(), x.Changes)
 	}
 	switch v.Kind() { //nolint:exhaustive // what is not here holds nothing
 	case reflect.Struct:
@@ -87,10 +89,9 @@ func hide(access auth.AccessList, v reflect.Value) {
 }
 
 // hideChanges hides in a list of changes what hiddenJob hides in the documents.
-func hideChanges(access auth.AccessList, r *PutJobResult) {
-	group := r.Definition.Job.Job.Group()
-	for i := range r.Changes {
-		c := &r.Changes[i]
+func hideChanges(access auth.AccessList, group string, changes []FieldChange) {
+	for i := range changes {
+		c := &changes[i]
 		hideChange(access, group, c.Field, &c.From, &c.To)
 	}
 }

@@ -29,6 +29,10 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		}
 	}
 
+	s.want("- paused: true\n", "", "get", "versions", "default/quiet", "--to", "3")
+	s.want("+ paused: true\n", "", "get", "versions", "default/quiet", "--from", "1", "--to", "2")
+	s.want("versions 1 and 3 of default/quiet are equal\n", "", "get", "versions", "default/quiet", "--from", "1")
+
 	var ids []string
 	for range 2 {
 		_, out, _ := s.run("", "run", "default/broken", "--wait")

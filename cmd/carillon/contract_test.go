@@ -19,7 +19,7 @@ var commandOf = map[string]string{
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
 	"countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
-	"deleteSecret": "secret delete", "deleteUser": "user delete", "drainInstance": "drain", "endMySession": "session end",
+	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
 	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAudit": "changes", "exportRuns": "get runs", "facetRuns": "report breakdown",
 	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getHistory": "get history", "getHold": "get jobs",
 	"getIncident": "alert show", "getJob": "get job", "getJobLedger": "ledger", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",

@@ -15,15 +15,18 @@ import (
 )
 
 func newGetVersionsCommand() *cobra.Command {
+	var from, to int
 	cmd := &cobra.Command{
 		Use:   "versions JOB",
 		Short: "The versions of a job that are kept, with who saved them and why",
-		Long: "The versions of a job that are kept, newest first, its script among them (-o yaml). What another version would change\n" +
-			"is shown by \"carillon restore JOB --version N --dry-run\".",
-		Example: "  carillon get versions billing/report\n  carillon get versions billing/report -o json | jq -r '.items[1].task.script.source'",
+		Long: "The versions of a job that are kept, newest first, its script among them (-o yaml). With --from or --to, in what\n" +
+			"two of them differ. What another version would change now is shown by \"carillon restore JOB --version N --dry-run\".",
+		Example: "  carillon get versions billing/report\n  carillon get versions billing/report --from 3 --to 5\n  carillon get versions billing/report -o json | jq -r '.items[1].task.script.source'",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
+	cmd.Flags().IntVar(&from, "from", 0, "show what has changed since this `version` (default: since the one before)")
+	cmd.Flags().IntVar(&to, "to", 0, "show what has changed up to this `version` (default: the newest)")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
@@ -33,6 +36,13 @@ func newGetVersionsCommand() *cobra.Command {
 		api, err := r.api()
 		if err != nil {
 			return err
+		}
+		if from != 0 || to != 0 {
+			d, err := client.Read[client.JobDiff](api.DiffJob(cmd.Context(), name.Group(), name.Short(), &client.DiffJobParams{From: client.Optional(from), To: client.Optional(to)}))
+			if err != nil {
+				return err
+			}
+			return r.output.show(cmd.OutOrStdout(), d, func(t *table) { drawDiff(t, d) })
 		}
 		list, err := client.Read[client.VersionList](api.ListJobVersions(cmd.Context(), name.Group(), name.Short()))
 		if err != nil {
@@ -51,6 +61,16 @@ func drawVersions(t *table, list client.VersionList) {
 			what = "deleted"
 		}
 		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), cell(v.Author, 20), cell(what, 60), cell(v.Note, noteWidth))
+	}
+}
+
+func drawDiff(t *table, d client.JobDiff) {
+	if len(d.Changes) == 0 {
+		t.line(fmt.Sprintf("versions %d and %d of %s are equal", d.From, d.To, d.Job))
+		return
+	}
+	for _, c := range d.Changes {
+		t.line(fieldChange(c))
 	}
 }
 

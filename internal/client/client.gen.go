@@ -894,6 +894,17 @@ type JobBulkResult struct {
 	Total int `json:"total"`
 }
 
+// JobDiff defines model for JobDiff.
+type JobDiff struct {
+	// Changes In order of field
+	Changes []FieldChange `json:"changes"`
+
+	// From 0 when `to` is the first version that is kept: then all its fields are new
+	From int      `json:"from"`
+	Job  job.Name `json:"job"`
+	To   int      `json:"to"`
+}
+
 // JobFilter As the parameters of listJobs
 type JobFilter struct {
 	Group  string   `json:"group,omitempty"`
@@ -2059,6 +2070,15 @@ type BackfillJobParams struct {
 type CancelBackfillParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// DiffJobParams defines parameters for DiffJob.
+type DiffJobParams struct {
+	// From The version before. Defaults to the one before `to`
+	From *int `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The version after. Defaults to the newest
+	To *int `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // GetJobLedgerParams defines parameters for GetJobLedger.
@@ -3235,6 +3255,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
 	CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DiffJob In what two versions of a job differ, field by field
+	//
+	// A version that is not kept any more is not found.
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
+	DiffJob(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
 	//
@@ -5193,6 +5220,23 @@ func (c *Client) CancelBackfillWithBody(ctx context.Context, group GroupName, na
 // Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
 func (c *Client) CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCancelBackfillRequest(c.Server, group, name, backfill, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DiffJob In what two versions of a job differ, field by field
+//
+// A version that is not kept any more is not found.
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
+func (c *Client) DiffJob(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDiffJobRequest(c.Server, group, name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9789,6 +9833,86 @@ func NewCancelBackfillRequestWithBody(server string, group GroupName, name JobNa
 	return req, nil
 }
 
+// NewDiffJobRequest constructs an http.Request for the DiffJob method
+func NewDiffJobRequest(server string, group GroupName, name JobName, params *DiffJobParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/diff", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetJobLedgerRequest constructs an http.Request for the GetJobLedger method
 func NewGetJobLedgerRequest(server string, group GroupName, name JobName, params *GetJobLedgerParams) (*http.Request, error) {
 	var err error
@@ -13870,6 +13994,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
 	CancelBackfillWithResponse(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*CancelBackfillResponse, error)
 
+	// DiffJobWithResponse In what two versions of a job differ, field by field
+	//
+	// A version that is not kept any more is not found.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
+	DiffJobWithResponse(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*DiffJobResponse, error)
+
 	// GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
 	//
 	// The fires are computed anew from the versions that the job had, and compared with
@@ -17272,6 +17405,54 @@ func (r CancelBackfillResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CancelBackfillResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DiffJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobDiff
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DiffJobResponse) GetJSON200() *JobDiff {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DiffJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DiffJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DiffJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DiffJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DiffJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20935,6 +21116,21 @@ func (c *ClientWithResponses) CancelBackfillWithResponse(ctx context.Context, gr
 	return ParseCancelBackfillResponse(rsp)
 }
 
+// DiffJobWithResponse In what two versions of a job differ, field by field
+//
+// A version that is not kept any more is not found.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
+func (c *ClientWithResponses) DiffJobWithResponse(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*DiffJobResponse, error) {
+	rsp, err := c.DiffJob(ctx, group, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDiffJobResponse(rsp)
+}
+
 // GetJobLedgerWithResponse Every fire that a job owed, and what became of it, oldest first
 //
 // The fires are computed anew from the versions that the job had, and compared with
@@ -23932,6 +24128,39 @@ func ParseCancelBackfillResponse(rsp *http.Response) (*CancelBackfillResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Backfill
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDiffJobResponse parses an HTTP response from a DiffJobWithResponse call
+func ParseDiffJobResponse(rsp *http.Response) (*DiffJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DiffJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobDiff
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -471,6 +471,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * In what two versions of a job differ, field by field
+         * @description A version that is not kept any more is not found.
+         */
+        get: operations["diffJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/pause": {
         parameters: {
             query?: never;
@@ -2701,6 +2726,14 @@ export interface components {
              */
             revision: number;
         };
+        JobDiff: {
+            job: string;
+            /** @description 0 when `to` is the first version that is kept: then all its fields are new */
+            from: number;
+            to: number;
+            /** @description In order of field */
+            changes: components["schemas"]["FieldChange"][];
+        };
         FieldChange: {
             /**
              * @description A path in the document
@@ -4122,6 +4155,7 @@ export type RunBulkResult = components['schemas']['RunBulkResult'];
 export type RunBulkItem = components['schemas']['RunBulkItem'];
 export type VersionList = components['schemas']['VersionList'];
 export type PutJobResult = components['schemas']['PutJobResult'];
+export type JobDiff = components['schemas']['JobDiff'];
 export type FieldChange = components['schemas']['FieldChange'];
 export type Note = components['schemas']['Note'];
 export type RunRequest = components['schemas']['RunRequest'];
@@ -5079,6 +5113,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    diffJob: {
+        parameters: {
+            query?: {
+                /** @description The version before. Defaults to the one before `to` */
+                from?: number;
+                /** @description The version after. Defaults to the newest */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fields that differ */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobDiff"];
                 };
             };
             default: components["responses"]["Problem"];
