@@ -33,9 +33,9 @@ const firstJobs = 30;
 const moreJobs = 60;
 
 /** The jobs that match, page by page, each with a strip of runs. */
-export function jobList(filter: JobFilter) {
+export function jobList(filter: JobFilter, first = firstJobs) {
   return infiniteQueryOptions({
-    queryKey: [...jobsKey, "list", filter],
+    queryKey: [...jobsKey, "list", filter, first],
     queryFn: ({ pageParam, signal }) =>
       dataOf(
         api.GET("/api/v1/jobs", {
@@ -45,7 +45,7 @@ export function jobList(filter: JobFilter) {
               ...filter,
               fires: 1,
               runs: 30,
-              limit: pageParam ? moreJobs : firstJobs,
+              limit: pageParam ? moreJobs : first,
               cursor: pageParam,
             },
           },

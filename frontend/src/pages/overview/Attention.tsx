@@ -13,11 +13,13 @@ import { failures, tones } from "@/lib/status";
 
 const most = 6;
 const strip = 30;
+/** Of so many failing jobs those that fail longest are shown. */
+const looked = 50;
 
 /** What needs somebody: shards without an owner, groups without an executor, jobs that fail. The gravest comes first. */
 export function Attention() {
   const t = useT();
-  const list = useInfiniteQuery(jobList({ last: failures }));
+  const list = useInfiniteQuery(jobList({ last: failures }, looked));
   const failing = list.data?.pages[0]?.items ?? [];
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const unowned = useQuery(nodesQuery).data?.unowned.length ?? 0;
