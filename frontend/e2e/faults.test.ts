@@ -198,9 +198,10 @@ it("a log that loses its connection goes on without a line lost or doubled", asy
   await page.locator(".logfoot").getByText("120 lines").waitFor();
   const seen = new Set<string>();
   const log = page.locator(".log");
-  for (let top = 0; top < 120 * 20; top += 300) {
-    await log.evaluate((el, at) => el.scrollTo(0, at), top);
-    await page.waitForTimeout(60);
+  const drawn = (n: number) => log.getByText(`line ${n}`, { exact: true }).waitFor({ state: "attached" });
+  for (let n = 1; n < 120; n += 15) {
+    await log.evaluate((el, at) => el.scrollTo(0, at), (n - 1) * 20);
+    await Promise.all([drawn(n), drawn(Math.min(120, n + 15))]);
     for (const text of await page.locator(".ll .m").allTextContents()) seen.add(text);
   }
   expect([...seen].sort()).toEqual(Array.from({ length: 120 }, (_, i) => `line ${i + 1}`).sort());
