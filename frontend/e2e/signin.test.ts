@@ -31,6 +31,8 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
     new URL(link).pathname + new URL(link).hash,
     elsewhere,
   );
+  const refused: string[] = [];
+  page.on("response", (r) => r.status() === 403 && refused.push(r.url()));
   await page.getByText("Choose a password for ann").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByLabel("Password").fill("correct horse battery");
@@ -42,6 +44,22 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   await page.getByRole("heading", { name: "report" }).waitFor();
   expect(await page.getByRole("button", { name: "Run now" }).isDisabled()).toBe(true);
   expect(await page.getByRole("button", { name: "Edit" }).isDisabled()).toBe(true);
+
+  // Keys and the palette offer no more than buttons do, and nothing is asked that is refused.
+  await page.keyboard.press("r");
+  await page.keyboard.press("d");
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog");
+  await palette.getByRole("combobox").fill("rep");
+  await palette.getByText("Show failed runs").waitFor();
+  expect(await palette.getByText("Run now").count()).toBe(0);
+  expect(await palette.getByText("Edit", { exact: true }).count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.goto(`${program.url}/jobs/default/report/edit`);
+  await page.getByLabel("Description").fill("not mine to say");
+  expect(await page.getByRole("button", { name: /Save as v/ }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Discard" }).click();
+  expect(refused).toEqual([]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(faults).toEqual([]);

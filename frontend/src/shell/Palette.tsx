@@ -30,6 +30,7 @@ import { useLang } from "@/lib/format";
 import { failures } from "@/lib/status";
 import { scheduleInWords } from "@/lib/words";
 import { usePause, useRunNow } from "./actions";
+import { useMay } from "./may";
 
 interface Entry {
   id: string;
@@ -54,6 +55,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
   const { data, isPlaceholderData } = useQuery(jobSearch(q));
   const run = useRunNow();
   const pause = usePause();
+  const may = useMay();
   const listId = useId();
   const jobs = data?.items ?? [];
 
@@ -83,30 +85,34 @@ export default function Palette({ onClose }: { onClose(): void }) {
   if (top) {
     const section = t.palette.actions(top.job);
     const params = refOf(top.job);
-    entries.push(
-      { id: "a-run", section, icon: Zap, text: t.act.run, go: () => run.mutate({ job: top.job }) },
-      {
-        id: "a-pause",
-        section,
-        icon: top.paused ? Play : Pause,
-        text: top.paused ? t.act.resume : t.act.pause,
-        go: () => pause.mutate({ job: top.job, paused: !top.paused }),
-      },
-      {
+    if (may("operate", params.group)) {
+      entries.push(
+        { id: "a-run", section, icon: Zap, text: t.act.run, go: () => run.mutate({ job: top.job }) },
+        {
+          id: "a-pause",
+          section,
+          icon: top.paused ? Play : Pause,
+          text: top.paused ? t.act.resume : t.act.pause,
+          go: () => pause.mutate({ job: top.job, paused: !top.paused }),
+        },
+      );
+    }
+    if (may("edit", params.group)) {
+      entries.push({
         id: "a-edit",
         section,
         icon: Pencil,
         text: t.act.edit,
         go: () => void navigate({ to: "/jobs/$group/$name/edit", params }),
-      },
-      {
-        id: "a-failed",
-        section,
-        icon: Activity,
-        text: t.palette.failedRuns,
-        go: () => void navigate({ to: "/runs", search: { job: [top.job], status: failures, range: "7d" } }),
-      },
-    );
+      });
+    }
+    entries.push({
+      id: "a-failed",
+      section,
+      icon: Activity,
+      text: t.palette.failedRuns,
+      go: () => void navigate({ to: "/runs", search: { job: [top.job], status: failures, range: "7d" } }),
+    });
   }
   const pages = [
     [t.nav.overview, LayoutDashboard, "/"],
@@ -125,6 +131,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
     [t.act.newJob, Plus, "/jobs/new"],
   ] as const;
   for (const [name, icon, to] of pages) {
+    if ((to === "/audit" && !may("admin", "*")) || (to === "/jobs/new" && !may("edit"))) continue;
     if (q === "" || name.toLowerCase().includes(q.toLowerCase())) {
       entries.push({
         id: `p-${name}`,

@@ -8,6 +8,7 @@ import { isLive, setLive } from "@/lib/live-switch";
 import { getPrefs, setPrefs } from "@/lib/prefs";
 import { ShellContext } from "./context";
 import { useKeys } from "./keys";
+import { useMay } from "./may";
 import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
@@ -33,6 +34,7 @@ function Frame() {
   const client = useQueryClient();
   const { pathname } = useLocation();
   useNews();
+  const mayEdit = useMay()("edit");
   const [layer, setLayer] = useState<"palette" | "help" | "nav">();
   const close = () => setLayer(undefined);
 
@@ -50,7 +52,7 @@ function Frame() {
     "g a": () => void navigate({ to: "/alerts" }),
     "g l": () => void navigate({ to: "/logs" }),
     "g c": () => void navigate({ to: "/cluster" }),
-    n: () => void navigate({ to: "/jobs/new" }),
+    n: () => mayEdit && void navigate({ to: "/jobs/new" }),
     ".": () => void client.refetchQueries({ type: "active" }),
     L: () => setLive(!isLive()),
     z: () => setPrefs({ zone: nextZone(getPrefs().zone) }),

@@ -11,6 +11,7 @@ import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { fromYaml, isJob, toYaml, YamlProblem } from "@/lib/jobdoc";
 import { modifier, useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";
 import { Basics } from "./Basics";
 import { changedFields } from "./changes";
@@ -48,6 +49,10 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
   const saved = useRef(false);
   const changes = changedFields(initial, doc);
   const isNew = etag === undefined;
+  const { group } = refOf(doc.job);
+  const may = useMay();
+  // The group of a new job may still be left to be said.
+  const edits = group === "" ? may("edit") : may("edit", group);
   const dirty = changes.length > 0 || problem !== undefined;
 
   const blocker = useBlocker({
@@ -78,7 +83,7 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
   const review = () => {
     const missing = requiredFields(doc, t.editor.required);
     setErrors(missing);
-    if (missing.size === 0 && !problem && (dirty || isNew)) setReviewing(true);
+    if (missing.size === 0 && !problem && (dirty || isNew) && edits) setReviewing(true);
   };
   useKeys({ "mod+s": review });
 
@@ -154,7 +159,12 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
         <Button look="ghost" disabled={!dirty} onClick={discard}>
           {t.editor.discard}
         </Button>
-        <Button look="primary" disabled={problem !== undefined || (!dirty && !isNew)} onClick={review}>
+        <Button
+          look="primary"
+          disabled={problem !== undefined || (!dirty && !isNew) || !edits}
+          title={edits ? undefined : t.signIn.needs}
+          onClick={review}
+        >
           {isNew ? t.editor.create : t.editor.saveAs((version ?? 0) + 1)}{" "}
           <kbd className="kbd inv">{modifier}S</kbd>
         </Button>

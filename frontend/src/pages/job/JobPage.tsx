@@ -180,7 +180,10 @@ function Actions({ item }: { item: JobItem }) {
   const close = () => setDialog(undefined);
   const edit = () => void navigate({ to: "/jobs/$group/$name/edit", params: { group, name } });
   const togglePause = () => (d.paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
-  useKeys({ e: edit, r: () => run.mutate({ job: d.job }), p: togglePause, d: () => setDialog("delete") });
+  useKeys({
+    ...(operates && { r: () => run.mutate({ job: d.job }), p: togglePause }),
+    ...(edits && { e: edit, d: () => setDialog("delete") }),
+  });
   const copied = (text: string) => void copyText(text).then(() => toast({ text: t.act.copied }));
   return (
     <>

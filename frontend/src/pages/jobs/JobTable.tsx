@@ -65,13 +65,17 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
     onSelect(next);
   };
   const at = (row: number) => items[row]?.definition;
+  const may = useMay();
+  const mayAt = (deed: "operate" | "edit", row: number) => may(deed, refOf(at(row)?.job ?? "").group);
   const rows = useRowKeys(items.length, {
     enter: (row) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
     x: (row) => toggle(row, false),
-    r: (row) => run.mutate({ job: at(row)?.job ?? "" }),
-    p: (row) => pause.mutate({ job: at(row)?.job ?? "", paused: !at(row)?.paused }),
-    e: (row) => void navigate({ to: "/jobs/$group/$name/edit", params: refOf(at(row)?.job ?? "") }),
-    d: (row) => setDeleting(at(row)?.job),
+    r: (row) => mayAt("operate", row) && run.mutate({ job: at(row)?.job ?? "" }),
+    p: (row) => mayAt("operate", row) && pause.mutate({ job: at(row)?.job ?? "", paused: !at(row)?.paused }),
+    e: (row) =>
+      mayAt("edit", row) &&
+      void navigate({ to: "/jobs/$group/$name/edit", params: refOf(at(row)?.job ?? "") }),
+    d: (row) => mayAt("edit", row) && setDeleting(at(row)?.job),
   });
   useKeys(rows.bindings);
 
@@ -228,19 +232,23 @@ const Row = memo(
                 </button>
               }
             >
-              <MenuItem
-                icon={Pencil}
-                keys="E"
-                onSelect={() => void navigate({ to: "/jobs/$group/$name/edit", params: ref })}
-              >
-                {t.act.edit}
-              </MenuItem>
-              <MenuItem
-                icon={Copy}
-                onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}
-              >
-                {t.act.duplicate}
-              </MenuItem>
+              {edits && (
+                <>
+                  <MenuItem
+                    icon={Pencil}
+                    keys="E"
+                    onSelect={() => void navigate({ to: "/jobs/$group/$name/edit", params: ref })}
+                  >
+                    {t.act.edit}
+                  </MenuItem>
+                  <MenuItem
+                    icon={Copy}
+                    onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}
+                  >
+                    {t.act.duplicate}
+                  </MenuItem>
+                </>
+              )}
               <MenuItem
                 icon={ListTree}
                 onSelect={() =>

@@ -82,7 +82,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
       { job: detail.job },
       { onSuccess: (accepted) => void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } }) },
     );
-  useKeys({ r: again, "[": () => go(around.previous), "]": () => go(around.next) });
+  useKeys({ ...(operates && { r: again }), "[": () => go(around.previous), "]": () => go(around.next) });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
   const duration = durationOf(newest, now);
