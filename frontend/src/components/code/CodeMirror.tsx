@@ -32,6 +32,8 @@ export default function CodeMirror({
   useEffect(() => {
     latest.current = onChange;
   });
+  // What was typed and has not come back as the value yet, the oldest first.
+  const said = useRef<string[]>([]);
   const isEditable = onChange !== undefined;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text goes in below, without a new editor
@@ -65,7 +67,12 @@ export default function CodeMirror({
                 EditorView.domEventHandlers({
                   focus: (_, v) => v.dispatch({ effects: tabTrap.reconfigure(keymap.of([indentWithTab])) }),
                 }),
-                EditorView.updateListener.of((u) => u.docChanged && latest.current?.(u.state.doc.toString())),
+                EditorView.updateListener.of((u) => {
+                  if (!u.docChanged) return;
+                  const text = u.state.doc.toString();
+                  said.current.push(text);
+                  latest.current?.(text);
+                }),
               ]
             : [EditorState.readOnly.of(true)],
         ],
@@ -81,6 +88,9 @@ export default function CodeMirror({
 
   useEffect(() => {
     const editor = view.current;
+    const echo = said.current.indexOf(value);
+    said.current = echo < 0 ? [] : said.current.slice(echo + 1);
+    if (said.current.length > 0) return; // on a slow machine more has been typed since
     if (editor && editor.state.doc.toString() !== value) {
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
     }
