@@ -450,7 +450,7 @@ type Check struct {
 	// Detail What is wrong
 	Detail string `json:"detail,omitempty"`
 
-	// Name Example: bus
+	// Name Examples: bus
 	Name string `json:"name"`
 	Ok   bool   `json:"ok"`
 }
@@ -468,15 +468,15 @@ type Credential struct {
 	// ExpiresAt Absent for never
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Group Example: billing
+	// Group Examples: billing
 	Group string `json:"group"`
 
-	// ID Example: cx4hq2m7zk3wd5t
+	// ID Examples: cx4hq2m7zk3wd5t
 	ID string `json:"id"`
 
 	// Name Where it is, or what for
 	//
-	// Example: web1
+	// Examples: web1
 	Name string `json:"name"`
 
 	// PublicKey The public half of its key
@@ -498,7 +498,7 @@ type CredentialRequest struct {
 
 	// Name Where it is to be, or what for
 	//
-	// Example: web1
+	// Examples: web1
 	Name string `json:"name"`
 }
 
@@ -568,7 +568,7 @@ type DiscrepancyPage struct {
 	Next  string        `json:"next,omitempty"`
 }
 
-// Duration Example: 5m
+// Duration Examples: 5m
 type Duration = job.Duration
 
 // FacetValue defines model for FacetValue.
@@ -592,7 +592,7 @@ type Fate = ledger.Fate
 type FieldChange struct {
 	// Field A path in the document
 	//
-	// Example: schedule.cron
+	// Examples: schedule.cron
 	Field string `json:"field"`
 
 	// From Absent when the field was not set
@@ -934,7 +934,7 @@ type KeepFacts = job.KeepFacts
 
 // Labels As a selector, only instances that have all of them are considered
 //
-// Example: {"zone":"eu"}
+// Examples: {"zone":"eu"}
 type Labels = job.Labels
 
 // LedgerDay defines model for LedgerDay.
@@ -1131,7 +1131,7 @@ type Preview struct {
 type PreviewRequest struct {
 	// Expr A cron expression
 	//
-	// Example: */5 * * * *
+	// Examples: */5 * * * *
 	Expr string `json:"expr,omitempty"`
 
 	// From Fires after this instant. Defaults to now
@@ -1159,7 +1159,7 @@ type Problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 
-	// Type Example: about:blank
+	// Type Examples: about:blank
 	Type string `json:"type"`
 }
 
@@ -1459,7 +1459,7 @@ type SQLRequest struct {
 	// MaxRows More are left out
 	MaxRows int `json:"max_rows,omitempty"`
 
-	// Query Example: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
+	// Query Examples: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
 	Query string `json:"query"`
 
 	// Timeout At most 60s

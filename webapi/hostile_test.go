@@ -95,8 +95,8 @@ func (h *hostile) value(schema *openapi3.Schema, depth int) any {
 		return h.r.IntN(2) == 0
 	case schema.Type.Is("integer"):
 		return h.r.IntN(2000) - 5
-	case schema.Example != nil && h.r.IntN(2) == 0:
-		return schema.Example
+	case len(schema.Examples) > 0 && h.r.IntN(2) == 0:
+		return schema.Examples[0]
 	}
 	return h.pick(append(nasty, "billing/x", "billing", "5m", "0 3 * * *", "UTC", "ann", "12-25"))
 }
