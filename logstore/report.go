@@ -14,6 +14,7 @@ const (
 	DefaultReportRows = 100
 	MaxReportRows     = 5000
 	maxReportSpan     = 10 * 366 * 24 * time.Hour
+	lastReportYear    = 9998 // RFC 3339 has four digits
 	// byDays is from which span on a report without a step is made of whole days.
 	byDays = 14 * 24 * time.Hour
 )
@@ -114,6 +115,8 @@ func checkRange(from, to time.Time) error {
 		return invalid("to", "must lie after from")
 	case to.Sub(from) > maxReportSpan:
 		return invalid("to", "must lie within ten years of from")
+	case to.UTC().Year() > lastReportYear: // the end of its step could not be written
+		return invalid("to", "must not lie after the year %d", lastReportYear)
 	}
 	return nil
 }

@@ -108,7 +108,8 @@ var bodies = []string{
 	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", MaxBody),
 }
 
-// try makes a request and wants an answer, soon, that is no fault of the server's.
+// try makes a request with parameters that nobody should make, and wants an answer,
+// soon, that is no fault of the server's.
 func (h *hostile) try(op *openapi3.Operation, method, template string, params openapi3.Parameters, body any) {
 	h.Helper()
 	path, query := template, url.Values{}
@@ -140,6 +141,12 @@ func (h *hostile) try(op *openapi3.Operation, method, template string, params op
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
+	h.ask(op, method, path, body, headers)
+}
+
+// ask makes a request and judges the answer.
+func (h *hostile) ask(op *openapi3.Operation, method, path string, body any, headers []header) {
+	h.Helper()
 	head := len(path)
 	for _, x := range headers {
 		head += len(x.value)
@@ -206,4 +213,45 @@ func TestNothingThatIsSentMakesTheServerFail(t *testing.T) {
 	}
 	// And it goes on as if nothing had been.
 	want[JobPage](h.world, http.StatusOK, "GET", "/api/v1/jobs", nil, h.bearer)
+}
+
+// What is asked for from or to the ends of time is rounded, extended and written.
+func TestTheEndsOfTimeAreNoFaultOfTheServers(t *testing.T) {
+	h := newHostile(t)
+	ends := []string{"", "0001-01-01T00:00:01Z", "1969-12-31T23:59:59Z", "9998-12-31T23:59:59Z", "9999-12-31T23:59:59Z"}
+	asked := 0
+	for template, item := range h.server.contract.doc.Paths.Map() {
+		op := item.Get
+		if op == nil {
+			continue
+		}
+		path, query, ranged := template, url.Values{}, false
+		for _, p := range append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...) {
+			switch name := p.Value.Name; {
+			case p.Value.In == openapi3.ParameterInPath:
+				path = strings.ReplaceAll(path, "{"+name+"}", append(h.known[name], "1")[0])
+			case p.Value.In == openapi3.ParameterInQuery && (name == "from" || name == "to"):
+				ranged = true
+			case p.Value.In == openapi3.ParameterInQuery && p.Value.Required:
+				query.Set(name, "x")
+			}
+		}
+		if !ranged {
+			continue
+		}
+		for _, from := range ends {
+			for _, to := range ends {
+				for name, at := range map[string]string{"from": from, "to": to} {
+					if query.Del(name); at != "" {
+						query.Set(name, at)
+					}
+				}
+				h.ask(op, http.MethodGet, path+"?"+query.Encode(), nil, []header{h.bearer})
+				asked++
+			}
+		}
+	}
+	if asked < 10*len(ends)*len(ends) {
+		t.Errorf("only %d requests were made", asked)
+	}
 }
