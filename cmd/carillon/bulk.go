@@ -89,7 +89,7 @@ func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b c
 	}
 	if b.DryRun = c.dryRun; !c.given() {
 		items, err := changeJobsByName(cmd.Context(), api, b, names)
-		return errors.Join(r.showJobs(cmd, items, b.DryRun, done), err)
+		return r.showJobs(cmd, items, b.DryRun, done, err)
 	}
 	items, err := jobsOfFilter(cmd.Context(), api, b, &client.JobFilter{Group: c.group, Q: c.query, Last: words[job.Status](c.last)})
 	if err != nil {
@@ -103,10 +103,10 @@ func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b c
 	}
 	goOn, err := c.settle(cmd, string(b.Action), "job", len(would))
 	if !goOn {
-		return errors.Join(r.showJobs(cmd, items, true, done), err)
+		return r.showJobs(cmd, items, true, done, err)
 	}
 	items, err = changeJobsByName(cmd.Context(), api, b, would)
-	return errors.Join(r.showJobs(cmd, items, false, done), err)
+	return r.showJobs(cmd, items, false, done, err)
 }
 
 // changeJobsByName changes jobs, some with each request. With an error come the items of
@@ -146,8 +146,12 @@ type jobDone struct {
 	Result string   `json:"result"`
 }
 
-// showJobs shows what became of jobs, or would. The error joins why some were refused.
-func (r *remote) showJobs(cmd *cobra.Command, items []client.JobBulkItem, dryRun bool, done string) error {
+// showJobs shows what became of jobs, or would, before failed ended it. The error joins that
+// and why some were refused.
+func (r *remote) showJobs(cmd *cobra.Command, items []client.JobBulkItem, dryRun bool, done string, failed error) error {
+	if failed != nil && len(items) == 0 {
+		return failed
+	}
 	results := []jobDone{}
 	var errs []error
 	for _, item := range items {
@@ -168,7 +172,7 @@ func (r *remote) showJobs(cmd *cobra.Command, items []client.JobBulkItem, dryRun
 			t.line("no jobs")
 		}
 	})
-	return errors.Join(append([]error{err}, errs...)...)
+	return errors.Join(append([]error{err, failed}, errs...)...)
 }
 
 // ofDryRun is said after what was not done.
@@ -217,7 +221,7 @@ func (r *remote) changeRuns(cmd *cobra.Command, args []string, c *runChoice, b c
 	}
 	if b.DryRun = c.dryRun; len(args) > 0 {
 		items, err := changeRunsByID(cmd.Context(), api, b, ids)
-		return errors.Join(r.showRuns(cmd, items, b.DryRun, line), err)
+		return r.showRuns(cmd, items, b.DryRun, line, err)
 	}
 	items, err := runsOfFilter(cmd.Context(), api, b, filter)
 	if err != nil {
@@ -230,10 +234,10 @@ func (r *remote) changeRuns(cmd *cobra.Command, args []string, c *runChoice, b c
 	}
 	goOn, err := c.settle(cmd, string(b.Action), "run", len(ids))
 	if !goOn {
-		return errors.Join(r.showRuns(cmd, items, true, line), err)
+		return r.showRuns(cmd, items, true, line, err)
 	}
 	items, err = changeRunsByID(cmd.Context(), api, b, ids)
-	return errors.Join(r.showRuns(cmd, items, false, line), err)
+	return r.showRuns(cmd, items, false, line, err)
 }
 
 // changeRunsByID is changeJobsByName, of runs. Those that the history does not have yet are
@@ -287,7 +291,10 @@ func runsOfFilter(ctx context.Context, api *client.API, b client.RunBulk, f *cli
 }
 
 // showRuns is showJobs, of runs.
-func (r *remote) showRuns(cmd *cobra.Command, items []client.RunBulkItem, dryRun bool, line func(client.RunBulkItem) string) error {
+func (r *remote) showRuns(cmd *cobra.Command, items []client.RunBulkItem, dryRun bool, line func(client.RunBulkItem) string, failed error) error {
+	if failed != nil && len(items) == 0 {
+		return failed
+	}
 	changed := []client.RunBulkItem{}
 	var errs []error
 	for _, item := range items {
@@ -309,5 +316,5 @@ func (r *remote) showRuns(cmd *cobra.Command, items []client.RunBulkItem, dryRun
 			t.line("no runs")
 		}
 	})
-	return errors.Join(append([]error{err}, errs...)...)
+	return errors.Join(append([]error{err, failed}, errs...)...)
 }

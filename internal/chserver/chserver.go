@@ -64,7 +64,31 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.start(ctx)
 }
 
+// releaseLimit is how long a start waits for the folder: the server of a program that was
+// killed ends by itself, soon after that.
+const releaseLimit = 20 * time.Second
+
+// errTaken is that another server has the folder.
+var errTaken = errors.New("another server has the folder")
+
 func (s *Server) start(ctx context.Context) error {
+	giveUp := time.Now().Add(releaseLimit)
+	rest := time.NewTicker(100 * time.Millisecond)
+	defer rest.Stop()
+	for {
+		err := s.startOnce(ctx)
+		if !errors.Is(err, errTaken) || time.Now().After(giveUp) {
+			return err
+		}
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (s *Server) startOnce(ctx context.Context) error {
 	engine, err := findEngine(ctx)
 	if err != nil {
 		return err
@@ -110,6 +134,9 @@ func (s *Server) start(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	s.Kill()
+	if strings.Contains(complaints.String(), "Another server instance in same directory") {
+		err = errTaken
+	}
 	return fmt.Errorf("start ClickHouse in %s: %w: %s", dir, err, complaints)
 }
 

@@ -95,12 +95,40 @@ func TestAWrongPasswordIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderHasOneServerAtATime(t *testing.T) {
+// alarm is rung when a server says that another one has its folder.
+type alarm struct{ rings chan struct{} }
+
+func (a alarm) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "Another server instance") {
+		select {
+		case a.rings <- struct{}{}:
+		default:
+		}
+	}
+	return len(p), nil
+}
+
+// So it is with the server of a program that was killed, and is started again at once.
+func TestAFolderHasOneServerAtATimeAndTheNextWaitsForItsEnd(t *testing.T) {
 	dir := t.TempDir()
-	start(t, dir)
-	_, err := chserver.Start(t.Context(), chserver.Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "status") {
-		t.Errorf("the error is %v; want one about the file that tells that another server runs", err)
+	first := start(t, dir)
+	taken := alarm{make(chan struct{}, 1)}
+	second := make(chan error, 1)
+	go func() {
+		s, err := chserver.Start(t.Context(), chserver.Config{Dir: dir, Log: taken})
+		if err == nil {
+			s.Stop()
+		}
+		second <- err
+	}()
+	select {
+	case <-taken.rings:
+	case err := <-second:
+		t.Fatalf("the second has ended while the first has the folder: %v", err)
+	}
+	first.Kill()
+	if err := <-second; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -153,7 +153,9 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	if out := bob.run(0, "", "get job billing/report -o json", "(hidden)"); strings.Contains(out, "echo hi") {
 		t.Errorf("bob sees the script: %s", out)
 	}
-	bob.run(6, "", "pause billing/report", "operator in group billing")
+	if out := bob.run(6, "", "pause billing/report", "the role operator"); strings.Contains(out, "no jobs") {
+		t.Errorf("what bob may not do is answered as if there were nothing: %s", out)
+	}
 	bob.run(6, "", "changes", "admin everywhere")
 
 	var made struct {
