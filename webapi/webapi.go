@@ -214,6 +214,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// Requests outlive ctx, so that those which have begun can end.
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	s.listener = lingers(s.listener)
 	if s.cfg.TLS != nil {
 		s.listener = tls.NewListener(s.listener, s.cfg.TLS)
 	}
