@@ -388,3 +388,35 @@ func TestARequestWaitsForTheVersionThatItsAskerHasSaved(t *testing.T) {
 		want(ask(first+1000), "0 true") // never comes: says so before the asker gives up
 	})
 }
+
+func TestNoMoreThanSomeRequestsWaitForTheirVersions(t *testing.T) {
+	const most = 1024 // of a shard
+	run(t, func(w *world) {
+		w.startNode("a")
+		revision := w.put("g/a", job.Schedule{}) + 1
+		synctest.Wait()
+		refused := make(chan time.Time, most+2)
+		for i := range most + 2 {
+			go func() {
+				var reply bus.TriggerReply
+				err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision,
+					bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: "g/a", Cause: job.CauseManual}, &reply, 5*time.Second)
+				if errors.Is(err, job.ErrUnavailable) {
+					refused <- time.Now()
+				}
+			}()
+			if i%100 == 0 { // the owner reads some at a time
+				synctest.Wait()
+			}
+		}
+		synctest.Wait()
+		if n := len(refused); n != 2 {
+			t.Errorf("%d requests of %d are refused at once, want 2", n, most+2)
+		}
+		w.put("g/a", job.Schedule{FixedRate: job.Duration(time.Hour)})
+		synctest.Wait()
+		if n := len(refused); n != 2 {
+			t.Errorf("%d requests are refused after their version has come, want 2", n)
+		}
+	})
+}
