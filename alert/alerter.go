@@ -101,40 +101,21 @@ func New(conn *bus.Conn, cfg Config) (*Alerter, error) {
 // Run alerts whenever it holds the lease, until ctx is done. It returns nil after an
 // orderly stop; no trouble of the bus ends it.
 func (a *Alerter) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		held, err := a.conn.AcquireLease(ctx, leaseKey, a.cfg.Node, nil)
-		if err == nil {
-			a.hold(ctx, held)
-		} else if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
-			a.log.WarnContext(ctx, "alert lease not acquired", "error", err)
-		}
-		wait(ctx, bus.LeaseRenew)
-	}
+	a.conn.Lead(ctx, leaseKey, a.cfg.Node, a.log, a.hold)
 	return nil
 }
 
 // hold alerts for as long as the lease lasts, or until something fails: then whoever gets
 // the lease next begins from what is stored.
-func (a *Alerter) hold(ctx context.Context, held *bus.Held) {
-	a.log.InfoContext(ctx, "alerts taken over", "node", a.cfg.Node, "epoch", held.Epoch)
+func (a *Alerter) hold(ctx context.Context, held *bus.Held) error {
 	a.metrics.active.Set(1)
+	defer a.metrics.active.Set(0)
 	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}}
 	g, working := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.renew(working) })
 	g.Go(func() error { return s.shelf.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
 	g.Go(func() error { return s.post(working) })
-	err := g.Wait()
-	a.metrics.active.Set(0)
-	if ctx.Err() == nil {
-		a.log.WarnContext(ctx, "alerts given up", "node", a.cfg.Node, "reason", err)
-	}
-	// The stop of this process must not make the next one wait for the lease's end.
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("release of the alert lease takes too long"))
-	defer cancel()
-	if err := held.Release(ctx); err != nil {
-		a.log.WarnContext(ctx, "alert lease not released", "error", err)
-	}
+	return g.Wait()
 }
 
 // session is the work of an alerter from when it gets the lease until it loses it.
@@ -158,22 +139,6 @@ type session struct {
 type position struct {
 	Events uint64    `json:"events"`    // sequence of EVT
 	Looked time.Time `json:"looked_at"` // for runs that are late
-}
-
-// renew keeps the lease, and returns an error when it is lost.
-func (s *session) renew(ctx context.Context) error {
-	for wait(ctx, bus.LeaseRenew) {
-		asking, cancel := context.WithDeadline(ctx, s.held.Until())
-		err := s.held.Renew(asking)
-		cancel()
-		if errors.Is(err, job.ErrStale) {
-			return err
-		}
-		if err := s.valid(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // valid returns an error when the lease is not to be believed in any more.

@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -97,54 +95,20 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Ingest, error) {
 // Run ingests whenever it holds the lease, until ctx is done. It returns nil after
 // an orderly stop; no trouble of the bus or the store ends it.
 func (in *Ingest) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		held, err := in.conn.AcquireLease(ctx, leaseKey, in.cfg.Node, nil)
-		if err == nil {
-			in.hold(ctx, held)
-		} else if !errors.Is(err, job.ErrConflict) && ctx.Err() == nil {
-			in.log.WarnContext(ctx, "ingest lease not acquired", "error", err)
-		}
-		wait(ctx, bus.LeaseRenew)
-	}
+	in.conn.Lead(ctx, leaseKey, in.cfg.Node, in.log, in.hold)
 	return nil
 }
 
 // hold ingests for as long as the lease lasts.
-func (in *Ingest) hold(ctx context.Context, held *bus.Held) {
-	in.log.InfoContext(ctx, "ingest taken over", "node", in.cfg.Node, "epoch", held.Epoch)
+func (in *Ingest) hold(ctx context.Context, _ *bus.Held) error {
 	in.metrics.active.Set(1)
+	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)
-	g.Go(func() error { return in.renew(feeding, held) })
 	g.Go(func() error { in.measure(feeding); return nil })
 	for _, f := range in.feeds() {
 		g.Go(func() error { return f.run(feeding) })
 	}
-	err := g.Wait()
-	in.metrics.active.Set(0)
-	in.log.InfoContext(ctx, "ingest given up", "node", in.cfg.Node, "reason", err)
-
-	// The stop of this process must not make the next one wait for the lease's end.
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errors.New("release of the ingest lease takes too long"))
-	defer cancel()
-	if err := held.Release(ctx); err != nil {
-		in.log.WarnContext(ctx, "ingest lease not released", "error", err)
-	}
-}
-
-// renew keeps the lease, and returns an error when it is lost.
-func (in *Ingest) renew(ctx context.Context, held *bus.Held) error {
-	for wait(ctx, bus.LeaseRenew) {
-		asking, cancel := context.WithDeadline(ctx, held.Until())
-		err := held.Renew(asking)
-		cancel()
-		if errors.Is(err, job.ErrStale) {
-			return err
-		}
-		if !held.Valid(time.Now()) {
-			return fmt.Errorf("%w: the ingest lease was not renewed in time", job.ErrStale)
-		}
-	}
-	return nil
+	return g.Wait()
 }
 
 // wait returns true after d, or false when ctx is done.

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math/bits"
 	"sync"
 	"time"
@@ -66,55 +65,10 @@ type placed struct {
 // govern decides for the group while this node holds the lease for it, until ctx is
 // done. Nodes without it wait: one alone knows how many runs it has begun.
 func (g *group) govern(ctx context.Context, limits bus.GroupLimits) {
-	key := "role.dispatch-" + g.name
-	for ctx.Err() == nil {
-		held, err := g.d.conn.AcquireLease(ctx, key, g.d.node, nil)
-		if err == nil {
-			g.governWith(ctx, held, limits)
-			continue
-		}
-		if !errors.Is(err, job.ErrConflict) {
-			g.d.log.DebugContext(ctx, "lease not acquired", "lease", key, "error", err)
-		}
-		rest(ctx, bus.LeaseRenew)
-	}
-}
-
-// governWith does so until the lease is lost.
-func (g *group) governWith(ctx context.Context, lease *bus.Held, limits bus.GroupLimits) {
-	governing, stop := context.WithCancel(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() {
-		defer stop()
-		for rest(governing, bus.LeaseRenew) {
-			asking, cancel := context.WithTimeout(governing, bus.LeaseRenew)
-			err := lease.Renew(asking)
-			cancel()
-			if errors.Is(err, job.ErrStale) || !lease.Valid(time.Now()) {
-				return
-			}
-		}
+	g.d.conn.Lead(ctx, "role.dispatch-"+g.name, g.d.node, g.d.log, func(ctx context.Context, lease *bus.Held) error {
+		newGovernor(g, limits).run(ctx, lease)
+		return nil
 	})
-	newGovernor(g, limits).run(governing, lease)
-	stop()
-	renewing.Wait()
-	// ctx may be done, but who comes next need not wait for the lease's end.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
-	if err := lease.Release(last); err != nil {
-		g.d.log.DebugContext(ctx, "lease not released", "error", err)
-	}
-}
-
-// rest waits. It returns false when ctx is done.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
 }
 
 func newGovernor(g *group, limits bus.GroupLimits) *governor {
