@@ -17,24 +17,37 @@ import (
 type Hold struct {
 	Paused        bool      `json:"paused"`
 	EffectiveFrom time.Time `json:"effective_from"`
-	Author        string    `json:"author,omitempty"`
-	Note          string    `json:"note,omitempty"`
+	// Until is when a pause ends by itself, the fires at that instant running; zero is
+	// never.
+	Until  time.Time `json:"until,omitzero"`
+	Author string    `json:"author,omitempty"`
+	Note   string    `json:"note,omitempty"`
+}
+
+// At returns the switch as it is at an instant: off since Until, if that has come.
+func (h Hold) At(now time.Time) Hold {
+	if h.Paused && !h.Until.IsZero() && !now.Before(h.Until) {
+		h.Paused, h.EffectiveFrom, h.Until = false, h.Until, time.Time{}
+	}
+	return h
 }
 
 const keyHold = "hold"
 
-// SetHold turns the switch. It returns what holds afterwards.
-func (c *Conn) SetHold(ctx context.Context, paused bool, e Edit) (Hold, error) {
+// SetHold turns the switch, until an instant or, if that is zero, for good. It returns
+// what holds afterwards.
+func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit) (Hold, error) {
+	until = until.UTC().Truncate(time.Millisecond)
 	kv, err := c.kv(ctx, BucketCluster)
 	if err != nil {
 		return Hold{}, err
 	}
 	for {
 		was, rev, err := c.getHold(ctx, kv)
-		if err != nil || was.Paused == paused {
+		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
 			return was, err
 		}
-		next := Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
+		next := Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
 		if !next.EffectiveFrom.After(was.EffectiveFrom) {
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}

@@ -71,6 +71,9 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *JobEntry, 
 			return was, false, nil
 		}
 		next := &JobEntry{Version: job.Version{Job: j, Version: 1, Author: e.Author, Note: e.Note}}
+		if was != nil && !was.Deleted {
+			next.Skips = was.Skips
+		}
 		entry, err := c.writeJob(ctx, kv, was, next, e)
 		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
 			continue // somebody else was faster, and e has no condition that says to care
@@ -108,7 +111,7 @@ func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*
 		next := &JobEntry{Version: was.Version}
 		next.Author, next.Note = e.Author, e.Note
 		change(&next.Version)
-		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) {
+		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) && reflect.DeepEqual(next.Skips, was.Skips) {
 			return was, nil
 		}
 		entry, err := c.writeJob(ctx, kv, was, next, e)
@@ -129,6 +132,7 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *J
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
 	}
+	next.ForgetSkips()
 	data, err := json.Marshal(next.Version)
 	if err != nil {
 		return nil, fmt.Errorf("encode job %s: %w", next.Job.Job, err)

@@ -23,9 +23,12 @@ type Job struct {
 	Job         Name     `json:"job"`
 	Description string   `json:"description,omitempty"`
 	Schedule    Schedule `json:"schedule,omitzero"`
-	Paused      bool     `json:"paused,omitempty"`
-	Misfire     Misfire  `json:"misfire,omitzero"`
-	Delivery    Delivery `json:"delivery,omitempty"`
+	// Paused has every fire recorded as skipped. PausedUntil does so up to an instant,
+	// and is not given together with it: the fire at that instant runs.
+	Paused      bool       `json:"paused,omitempty"`
+	PausedUntil *time.Time `json:"paused_until,omitempty"`
+	Misfire     Misfire    `json:"misfire,omitzero"`
+	Delivery    Delivery   `json:"delivery,omitempty"`
 	// Route says which instance of the group does a run, Labels which are considered.
 	Route  Route  `json:"route,omitempty"`
 	Labels Labels `json:"labels,omitempty"`
@@ -83,6 +86,9 @@ type Version struct {
 	EffectiveFrom time.Time `json:"effective_from"`
 	Author        string    `json:"author,omitempty"`
 	Note          string    `json:"note,omitempty"`
+	// Skips are the fires after EffectiveFrom that somebody has called off, in order. They
+	// belong to no document: each version takes over those of the one before.
+	Skips []Skip `json:"skips,omitempty"`
 	// Deleted marks a tombstone: from EffectiveFrom on the job does not fire.
 	Deleted bool `json:"deleted,omitempty"`
 }
@@ -179,6 +185,9 @@ func (j Job) Validate() error {
 		errs = append(errs, invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
 	}
 	errs = append(errs, j.Schedule.validate(j.Job)...)
+	if err := j.validatePause(); err != nil {
+		errs = append(errs, err)
+	}
 	errs = append(errs, j.Misfire.validate()...)
 	switch j.Delivery {
 	case AtLeastOnce, AtMostOnce, "":

@@ -17,6 +17,8 @@ type Plan struct {
 	Version int32
 	Paused  bool
 	Deleted bool
+	// suspended is nil for most.
+	suspended *suspension
 	*Rules
 }
 
@@ -92,6 +94,8 @@ func (p *Planner) Plan(v *Version) (Plan, error) {
 		Paused:  v.Paused,
 		Deleted: v.Deleted,
 		Rules:   rules,
+
+		suspended: suspensionOf(v),
 	}, nil
 }
 
@@ -249,12 +253,18 @@ func (p *Planner) Preview(j Job, after time.Time, n int) ([]Fire, error) {
 	if err != nil {
 		return nil, err
 	}
+	return plan.Next(after.UnixMilli(), n), nil
+}
+
+// Next returns the plan's next n fires that are due after an instant, as if no other
+// version followed.
+func (p *Plan) Next(after int64, n int) []Fire {
 	var fires []Fire
-	History{plan}.Fires(0, after.UnixMilli(), endOfTime-1, func(f Fire) bool {
+	History{*p}.Fires(0, after, endOfTime-1, func(f Fire) bool {
 		if len(fires) < n {
 			fires = append(fires, f)
 		}
 		return len(fires) < n
 	})
-	return fires, nil
+	return fires
 }

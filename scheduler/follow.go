@@ -95,7 +95,9 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 		edit := bus.Edit{At: time.Now(), Author: "carillon", Note: p.Reason}
 		_, err := o.s.conn.EditJob(ctx, p.Job, edit, func(v *job.Version) {
 			// A job that somebody has edited since is not what failed.
-			v.Paused = v.Paused || v.Version == p.Version
+			if v.Version == p.Version {
+				v.Paused, v.PausedUntil = true, nil
+			}
 		})
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			o.s.log.WarnContext(ctx, "job not paused yet", "job", p.Job, "error", err)

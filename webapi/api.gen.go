@@ -619,7 +619,10 @@ type Fire struct {
 	FireTime time.Time `json:"fire_time"`
 	Reason   string    `json:"reason,omitempty"`
 
-	// Skipped A calendar keeps it from running
+	// Skip Of a fire that somebody has called off
+	Skip *job.Skip `json:"skip,omitempty"`
+
+	// Skipped It will not run: reason says why
 	Skipped bool `json:"skipped,omitempty"`
 }
 
@@ -745,6 +748,9 @@ type Hold = bus.Hold
 type HoldRequest struct {
 	Note   string `json:"note,omitempty"`
 	Paused bool   `json:"paused"`
+
+	// Until Of a pause: when it ends by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // HostLoad How busy an instance's machine is, whoever uses it
@@ -835,6 +841,9 @@ type JobBulk struct {
 
 	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
+
+	// Until Of pause: when each resumes by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // JobBulkAction defines model for JobBulk.Action.
@@ -894,6 +903,9 @@ type JobFires struct {
 
 	// More There are more within the range than were asked for
 	More bool `json:"more"`
+
+	// Offset From a fire time to its dispatch
+	Offset job.Duration `json:"offset"`
 }
 
 // JobItem defines model for JobItem.
@@ -904,7 +916,7 @@ type JobItem struct {
 	// LastRuns Newest fire first; null while the log store does not answer
 	LastRuns []Run `json:"last_runs"`
 
-	// NextFires None while the job is paused
+	// NextFires None while the job is paused; those from then on while it is paused until an instant
 	NextFires []Fire `json:"next_fires"`
 
 	// Revision What the ETag says
@@ -1099,6 +1111,15 @@ type PasswordChange struct {
 
 	// Password At least 12 characters
 	Password string `json:"password"`
+}
+
+// PauseRequest defines model for PauseRequest.
+type PauseRequest struct {
+	// Note Why
+	Note string `json:"note,omitempty"`
+
+	// Until When it resumes by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // PieceList defines model for PieceList.
@@ -1574,6 +1595,16 @@ type SilenceRequest struct {
 	Lasts  job.Duration `json:"for"`
 	Job    string       `json:"job,omitempty"`
 	Reason string       `json:"reason,omitempty"`
+}
+
+// Skip A fire that somebody has called off.
+type Skip = job.Skip
+
+// SkipRequest defines model for SkipRequest.
+type SkipRequest struct {
+	// FireTime A fire of the job's schedule, at least a second ahead
+	FireTime time.Time `json:"fire_time"`
+	Reason   string    `json:"reason,omitempty"`
 }
 
 // Spread How long something took. Percentiles are exact to about one percent.
@@ -2091,6 +2122,24 @@ type RunJobParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// RunFireEarlyParams defines parameters for RunFireEarly.
+type RunFireEarlyParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// SkipFireParams defines parameters for SkipFire.
+type SkipFireParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// UnskipFireParams defines parameters for UnskipFire.
+type UnskipFireParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // AuditLedgerParams defines parameters for AuditLedger.
 type AuditLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2464,13 +2513,22 @@ type BackfillJobJSONRequestBody = BackfillRequest
 type CancelBackfillJSONRequestBody = Note
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
-type PauseJobJSONRequestBody = Note
+type PauseJobJSONRequestBody = PauseRequest
 
 // ResumeJobJSONRequestBody defines body for ResumeJob for application/json ContentType.
 type ResumeJobJSONRequestBody = Note
 
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
 type RunJobJSONRequestBody = RunRequest
+
+// RunFireEarlyJSONRequestBody defines body for RunFireEarly for application/json ContentType.
+type RunFireEarlyJSONRequestBody = SkipRequest
+
+// SkipFireJSONRequestBody defines body for SkipFire for application/json ContentType.
+type SkipFireJSONRequestBody = SkipRequest
+
+// UnskipFireJSONRequestBody defines body for UnskipFire for application/json ContentType.
+type UnskipFireJSONRequestBody = SkipRequest
 
 // SetMyPasswordJSONRequestBody defines body for SetMyPassword for application/json ContentType.
 type SetMyPasswordJSONRequestBody = PasswordChange
@@ -2690,6 +2748,15 @@ type ServerInterface interface {
 	// RunJob Run a job now
 	// (POST /api/v1/jobs/{group}/{name}/run)
 	RunJob(c *fiber.Ctx, group GroupName, name JobName, params RunJobParams) error
+	// RunFireEarly Run a fire that is ahead now, and not again when it comes
+	// (POST /api/v1/jobs/{group}/{name}/run-early)
+	RunFireEarly(c *fiber.Ctx, group GroupName, name JobName, params RunFireEarlyParams) error
+	// SkipFire Call off one fire that is ahead
+	// (POST /api/v1/jobs/{group}/{name}/skip)
+	SkipFire(c *fiber.Ctx, group GroupName, name JobName, params SkipFireParams) error
+	// UnskipFire Have a fire run after all that was called off
+	// (POST /api/v1/jobs/{group}/{name}/unskip)
+	UnskipFire(c *fiber.Ctx, group GroupName, name JobName, params UnskipFireParams) error
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
@@ -5907,6 +5974,183 @@ func (siw *ServerInterfaceWrapper) RunJob(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// RunFireEarly operation middleware
+func (siw *ServerInterfaceWrapper) RunFireEarly(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RunFireEarlyParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RunFireEarly(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SkipFire operation middleware
+func (siw *ServerInterfaceWrapper) SkipFire(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SkipFireParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SkipFire(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UnskipFire operation middleware
+func (siw *ServerInterfaceWrapper) UnskipFire(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name JobName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", c.Params("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter name: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UnskipFireParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UnskipFire(c, group, name, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListJobVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListJobVersions(c *fiber.Ctx) error {
 
@@ -7969,6 +8213,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/resume", wrapper.ResumeJob)
 
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/run", wrapper.RunJob)
+
+	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/skip", wrapper.SkipFire)
+
+	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/unskip", wrapper.UnskipFire)
+
+	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/run-early", wrapper.RunFireEarly)
 
 	router.Get(options.BaseURL+"/api/v1/jobs/:group/:name/preview", wrapper.PreviewJob)
 
@@ -10052,6 +10302,118 @@ func (response RunJobdefaultApplicationProblemPlusJSONResponse) VisitRunJobRespo
 	return ctx.JSON(&response.Body)
 }
 
+type RunFireEarlyRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params RunFireEarlyParams
+	Body   *RunFireEarlyJSONRequestBody
+}
+
+type RunFireEarlyResponseObject interface {
+	VisitRunFireEarlyResponse(ctx *fiber.Ctx) error
+}
+
+type RunFireEarly202JSONResponse RunAccepted
+
+func (response RunFireEarly202JSONResponse) VisitRunFireEarlyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type RunFireEarlydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RunFireEarlydefaultApplicationProblemPlusJSONResponse) VisitRunFireEarlyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SkipFireRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params SkipFireParams
+	Body   *SkipFireJSONRequestBody
+}
+
+type SkipFireResponseObject interface {
+	VisitSkipFireResponse(ctx *fiber.Ctx) error
+}
+
+type SkipFire200ResponseHeaders struct {
+	ETag string
+}
+
+type SkipFire200JSONResponse struct {
+	Body    JobItem
+	Headers SkipFire200ResponseHeaders
+}
+
+func (response SkipFire200JSONResponse) VisitSkipFireResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SkipFiredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SkipFiredefaultApplicationProblemPlusJSONResponse) VisitSkipFireResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UnskipFireRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params UnskipFireParams
+	Body   *UnskipFireJSONRequestBody
+}
+
+type UnskipFireResponseObject interface {
+	VisitUnskipFireResponse(ctx *fiber.Ctx) error
+}
+
+type UnskipFire200ResponseHeaders struct {
+	ETag string
+}
+
+type UnskipFire200JSONResponse struct {
+	Body    JobItem
+	Headers UnskipFire200ResponseHeaders
+}
+
+func (response UnskipFire200JSONResponse) VisitUnskipFireResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("ETag", fmt.Sprint(response.Headers.ETag))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UnskipFiredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UnskipFiredefaultApplicationProblemPlusJSONResponse) VisitUnskipFireResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListJobVersionsRequestObject struct {
 	Group GroupName `json:"group"`
 	Name  JobName   `json:"name"`
@@ -11620,6 +11982,15 @@ type StrictServerInterface interface {
 	// RunJob Run a job now
 	// (POST /api/v1/jobs/{group}/{name}/run)
 	RunJob(ctx context.Context, request RunJobRequestObject) (RunJobResponseObject, error)
+	// RunFireEarly Run a fire that is ahead now, and not again when it comes
+	// (POST /api/v1/jobs/{group}/{name}/run-early)
+	RunFireEarly(ctx context.Context, request RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error)
+	// SkipFire Call off one fire that is ahead
+	// (POST /api/v1/jobs/{group}/{name}/skip)
+	SkipFire(ctx context.Context, request SkipFireRequestObject) (SkipFireResponseObject, error)
+	// UnskipFire Have a fire run after all that was called off
+	// (POST /api/v1/jobs/{group}/{name}/unskip)
+	UnskipFire(ctx context.Context, request UnskipFireRequestObject) (UnskipFireResponseObject, error)
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
@@ -13785,6 +14156,135 @@ func (sh *strictHandler) RunJob(ctx *fiber.Ctx, group GroupName, name JobName, p
 		return err
 	} else if validResponse, ok := response.(RunJobResponseObject); ok {
 		if err := validResponse.VisitRunJobResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RunFireEarly operation middleware
+func (sh *strictHandler) RunFireEarly(ctx *fiber.Ctx, group GroupName, name JobName, params RunFireEarlyParams) error {
+	var request RunFireEarlyRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	var body RunFireEarlyJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RunFireEarly(ctx.UserContext(), request.(RunFireEarlyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunFireEarly")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RunFireEarlyResponseObject); ok {
+		if err := validResponse.VisitRunFireEarlyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SkipFire operation middleware
+func (sh *strictHandler) SkipFire(ctx *fiber.Ctx, group GroupName, name JobName, params SkipFireParams) error {
+	var request SkipFireRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	var body SkipFireJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SkipFire(ctx.UserContext(), request.(SkipFireRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SkipFire")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SkipFireResponseObject); ok {
+		if err := validResponse.VisitSkipFireResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UnskipFire operation middleware
+func (sh *strictHandler) UnskipFire(ctx *fiber.Ctx, group GroupName, name JobName, params UnskipFireParams) error {
+	var request UnskipFireRequestObject
+
+	request.Group = group
+	request.Name = name
+	request.Params = params
+
+	var body UnskipFireJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UnskipFire(ctx.UserContext(), request.(UnskipFireRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnskipFire")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UnskipFireResponseObject); ok {
+		if err := validResponse.VisitUnskipFireResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -14,6 +14,7 @@ func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (C
 	limit, err := bulkPage(len(b.Jobs), "jobs", b.Filter != nil, b.Cursor, b.Limit)
 	pauses := b.Action == JobBulkActionPause || b.Action == JobBulkActionResume
 	err = errors.Join(err, onlyFor("note", b.Note != "" && !pauses, "pause or resume"), onlyFor("run_id", b.RunID != "" && b.Action != JobBulkActionRun, "run"))
+	err = errors.Join(err, checkUntil(b.Action == JobBulkActionPause, b.Until, time.Now()))
 	if b.RunID == "" {
 		b.RunID = job.NewRunID(time.Now())
 	} else if _, bad := job.ParseRunID(string(b.RunID)); bad != nil {
@@ -66,14 +67,14 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 	}
 	switch b.Action {
 	case JobBulkActionPause, JobBulkActionResume:
-		paused := b.Action == JobBulkActionPause
-		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[paused]
+		wish := wishedPause{paused: b.Action == JobBulkActionPause, until: b.Until, note: b.Note}
+		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[wish.paused]
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
 			if dryRun {
 				entry, err := h.conn.GetJob(ctx, name)
-				return err == nil && entry.Paused != paused, err
+				return err == nil && !wish.holds(&entry.Job, time.Now()), err
 			}
-			_, changed, err := h.pauseJob(ctx, name, b.Note, "", paused)
+			_, changed, err := h.pauseJob(ctx, name, "", wish)
 			return changed, err
 		}
 	case JobBulkActionRun:

@@ -45,7 +45,8 @@ type index struct {
 type indexed struct {
 	name     job.Name
 	revision uint64
-	paused   bool
+	paused   bool  // for good
+	until    int64 // paused until, in Unix milliseconds; 0: it is not
 	deleted  bool
 	text     string // what a search looks at, in lower case
 	data     []byte // a job.Version in JSON
@@ -130,9 +131,14 @@ func (x *index) update(e jetstream.KeyValueEntry) {
 }
 
 func indexOf(entry *bus.JobEntry, data []byte) *indexed {
+	until := int64(0)
+	if entry.PausedUntil != nil {
+		until = entry.PausedUntil.UnixMilli()
+	}
 	return &indexed{
 		revision: entry.Revision,
 		paused:   entry.Paused,
+		until:    until,
 		deleted:  entry.Deleted,
 		text:     strings.ToLower(string(entry.Job.Job) + "\n" + entry.Description),
 		data:     data,
@@ -207,6 +213,8 @@ type query struct {
 	group  string
 	text   string // in lower case
 	paused *bool
+	now    int64             // in Unix milliseconds
+	firing bool              // not paused for good
 	among  map[job.Name]bool // nil is all
 	groups map[string]bool   // that the caller sees; nil is all
 	after  job.Name
@@ -220,7 +228,7 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	if err := x.wait(ctx); err != nil {
 		return nil, 0, false, err
 	}
-	q.groups = seen(ctx)
+	q.groups, q.now = seen(ctx), time.Now().UnixMilli()
 	found, total, more := x.match(q)
 	for i := range found {
 		entry, err := found[i].entry()
@@ -239,7 +247,7 @@ func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
 	if err := x.wait(ctx); err != nil {
 		return nil, err
 	}
-	q.groups = seen(ctx)
+	q.groups, q.now = seen(ctx), time.Now().UnixMilli()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var names []job.Name
@@ -284,13 +292,13 @@ func (x *index) wait(ctx context.Context) error {
 
 // selects reports whether a job matches but for its text, whatever the page.
 func (q *query) selects(j *indexed) bool {
-	return (q.paused == nil || *q.paused == j.paused) && (q.among == nil || q.among[j.name]) &&
+	return (q.paused == nil || *q.paused == (j.paused || q.now < j.until)) && (!q.firing || !j.paused) && (q.among == nil || q.among[j.name]) &&
 		(q.groups == nil || q.groups[j.name.Group()])
 }
 
 // selectsAll reports whether all jobs of the group match.
 func (q *query) selectsAll() bool {
-	return q.paused == nil && q.text == "" && q.among == nil && (q.groups == nil || q.group != "" && q.groups[q.group])
+	return q.paused == nil && !q.firing && q.text == "" && q.among == nil && (q.groups == nil || q.group != "" && q.groups[q.group])
 }
 
 // within returns where a group's jobs are on the list, or all. The caller holds mu.

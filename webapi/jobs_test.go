@@ -164,7 +164,7 @@ func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 	_, err := h.PutJob(ctx, PutJobRequestObject{Group: "billing", Name: "x", Body: &j})
 	w.check(err)
 	list(false, 1)
-	_, err = h.PauseJob(ctx, PauseJobRequestObject{Group: "billing", Name: "x", Body: &Note{}})
+	_, err = h.PauseJob(ctx, PauseJobRequestObject{Group: "billing", Name: "x", Body: &PauseRequest{}})
 	w.check(err)
 	list(true, 1)
 	_, err = h.DeleteJob(ctx, DeleteJobRequestObject{Group: "billing", Name: "x"})

@@ -40,8 +40,7 @@ func (h *handlers) SuggestOffsets(ctx context.Context, r SuggestOffsetsRequestOb
 			return nil, err
 		}
 	}
-	active := false
-	q := query{group: p.Group, paused: &active, limit: logstore.MaxRuns}
+	q := query{group: p.Group, firing: true, limit: logstore.MaxRuns}
 	plan := crowding{from: from.UnixMilli(), to: to.UnixMilli(), left: maxCounted}
 	for more := true; more; {
 		var entries []*bus.JobEntry

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"time"
 
 	"carillon/bus"
 	"carillon/job"
@@ -9,7 +10,7 @@ import (
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
 func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, true)
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, wishedPause{paused: true, until: r.Body.Until, note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -18,19 +19,40 @@ func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (Pause
 
 // ResumeJob answers POST /jobs/{group}/{name}/resume.
 func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Body.Note, r.Params.IfMatch, false)
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, wishedPause{note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}
 	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 
-func (h *handlers) setPaused(ctx context.Context, group, short, note, ifMatch string, paused bool) (JobItem, error) {
+// wishedPause is whether a job is to be paused, and until when; zero is for good.
+type wishedPause struct {
+	paused bool
+	until  time.Time
+	note   string
+}
+
+// holds reports whether a job is so already.
+func (w wishedPause) holds(j *job.Job, now time.Time) bool {
+	paused, until := pauseOf(j, now)
+	return paused == w.paused && until.Equal(w.until)
+}
+
+// pauseOf returns whether a job is paused, and until when.
+func pauseOf(j *job.Job, now time.Time) (paused bool, until time.Time) {
+	if paused = j.PausedAt(now); paused && !j.Paused {
+		until = *j.PausedUntil
+	}
+	return paused, until
+}
+
+func (h *handlers) setPaused(ctx context.Context, group, short, ifMatch string, wish wishedPause) (JobItem, error) {
 	name, err := nameOf(group, short)
 	if err != nil {
 		return JobItem{}, err
 	}
-	entry, _, err := h.pauseJob(ctx, name, note, ifMatch, paused)
+	entry, _, err := h.pauseJob(ctx, name, ifMatch, wish)
 	if err != nil {
 		return JobItem{}, err
 	}
@@ -38,11 +60,25 @@ func (h *handlers) setPaused(ctx context.Context, group, short, note, ifMatch st
 }
 
 // pauseJob pauses or resumes a job. changed is false if it was so already.
-func (h *handlers) pauseJob(ctx context.Context, name job.Name, note, ifMatch string, paused bool) (entry *bus.JobEntry, changed bool, err error) {
-	was := paused
-	if entry, err = h.editJob(ctx, name, note, ifMatch, func(v *job.Version) { was, v.Paused = v.Paused, paused }); err != nil {
+func (h *handlers) pauseJob(ctx context.Context, name job.Name, ifMatch string, wish wishedPause) (entry *bus.JobEntry, changed bool, err error) {
+	now := time.Now()
+	if err := checkUntil(wish.paused, wish.until, now); err != nil {
 		return nil, false, err
 	}
-	err = describe(ctx, was != paused, note, map[string]bool{"paused": was}, map[string]bool{"paused": paused})
-	return entry, was != paused, err
+	wish.until = wish.until.UTC().Truncate(time.Millisecond)
+	var was map[string]any
+	entry, err = h.editJob(ctx, name, wish.note, ifMatch, func(v *job.Version) {
+		was = pauseFields(pauseOf(&v.Job, now))
+		if changed = !wish.holds(&v.Job, now); !changed {
+			return
+		}
+		v.Paused, v.PausedUntil = wish.paused && wish.until.IsZero(), nil
+		if !wish.until.IsZero() {
+			v.PausedUntil = &wish.until
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return entry, changed, describe(ctx, changed, wish.note, was, pauseFields(wish.paused, wish.until))
 }

@@ -32,8 +32,7 @@ func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (Lis
 			return nil, err
 		}
 	}
-	active := false
-	q := query{group: p.Group, text: strings.ToLower(p.Q), paused: &active, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
+	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
 	entries, _, more, err := h.index.find(ctx, q)
 	if err != nil {
 		return nil, explain(err, "the jobs are not loaded yet")
@@ -67,10 +66,9 @@ func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (C
 			return nil, err
 		}
 	}
-	active := false
 	counts := FireCounts{From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true}
 	left := maxCounted
-	err = h.index.eachPlan(ctx, query{group: p.Group, paused: &active}, func(plan job.Plan) bool {
+	err = h.index.eachPlan(ctx, query{group: p.Group, firing: true}, func(plan job.Plan) bool {
 		n := count(plan, from, to, counts.Counts, left)
 		if left -= n; n > 0 {
 			counts.Jobs++
@@ -110,15 +108,19 @@ func (f *forecast) plan(e *bus.JobEntry) (h job.History, ok bool, err error) {
 	return job.History{plan}, err == nil, err
 }
 
-// within returns the first n fires of a stored job up to the given instant that no
-// calendar skips.
+// within returns the first n fires of a stored job up to the given instant that neither
+// a calendar nor somebody skips.
 func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n int) (JobFires, error) {
 	fires := JobFires{Job: e.Job.Job, Fires: []time.Time{}}
 	history, ok, err := f.plan(e)
 	if !ok {
 		return fires, err
 	}
+	fires.Offset = job.Duration(time.Duration(history[0].Offset) * time.Millisecond)
 	history.Fires(0, f.after.UnixMilli(), to.UnixMilli(), func(fire job.Fire) bool {
+		if history[0].WhyOff(fire.At) != "" {
+			return true
+		}
 		var why string
 		if why, err = f.excluded(ctx, e.Schedule, fire.At); err != nil || why != "" {
 			return err == nil
@@ -138,6 +140,9 @@ func count(plan job.Plan, from, to time.Time, parts []int, limit int) (n int) {
 	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
 		if n == limit {
 			return false
+		}
+		if plan.Off(fire.At) {
+			return true
 		}
 		n++
 		parts[min(int((fire.Due-after)*int64(len(parts))/(end-after)), len(parts)-1)]++

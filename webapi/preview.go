@@ -31,24 +31,29 @@ func (h *handlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (P
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.preview(ctx, entry.Job, r.Params.From, r.Params.N)
+	p, err := h.preview(ctx, &entry.Version, r.Params.From, r.Params.N)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case hold.Paused:
-		p.skip("everything is paused")
-	case entry.Paused:
-		p.skip("the job is paused")
+	now := time.Now()
+	if paused, until := pauseOf(&entry.Job, now); paused {
+		p.skip("the job is paused", until)
+	}
+	if hold = hold.At(now); hold.Paused {
+		p.skip("everything is paused", hold.Until)
 	}
 	return PreviewJob200JSONResponse(p), nil
 }
 
-// skip says that none of the fires would run.
-func (p *Preview) skip(why string) {
-	p.Note = why
+// skip says that none of the fires before an instant would run; zero is for ever.
+func (p *Preview) skip(why string, until time.Time) {
+	if p.Note = why; !until.IsZero() {
+		p.Note += " until " + until.UTC().Format(time.RFC3339)
+	}
 	for i := range p.Fires {
-		p.Fires[i].Skipped, p.Fires[i].Reason = true, why
+		if until.IsZero() || p.Fires[i].FireTime.Before(until) {
+			p.Fires[i].Skipped, p.Fires[i].Reason = true, p.Note
+		}
 	}
 }
 
@@ -58,7 +63,7 @@ func (h *handlers) PreviewSchedule(ctx context.Context, r PreviewScheduleRequest
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.preview(ctx, j, r.Body.From, r.Body.N)
+	p, err := h.preview(ctx, &job.Version{Job: j}, r.Body.From, r.Body.N)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +103,15 @@ func jobOfPreview(r *PreviewRequest) (job.Job, error) {
 	return j, errors.Join(errs...)
 }
 
-func (h *handlers) preview(ctx context.Context, j job.Job, from time.Time, n int) (Preview, error) {
+func (h *handlers) preview(ctx context.Context, v *job.Version, from time.Time, n int) (Preview, error) {
 	if from.IsZero() {
 		from = time.Now()
 	}
-	fires, err := newForecast(h.conn, from).fires(ctx, j, orDefault(n, previewFires))
+	fires, err := newForecast(h.conn, from).fires(ctx, v, from, orDefault(n, previewFires))
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Schedule: j.Schedule.String(), Kind: j.Schedule.Kind(), Fires: fires}
+	p := Preview{Schedule: v.Schedule.String(), Kind: v.Schedule.Kind(), Fires: fires}
 	switch {
 	case p.Kind == job.KindManual:
 		p.Note = "the job runs only when somebody asks"
@@ -131,12 +136,17 @@ func newForecast(conn *bus.Conn, after time.Time) *forecast {
 	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
 }
 
-// next returns the next n fires of a stored job, none while it is paused.
+// next returns the next n fires of a stored job: none while it is paused, and those
+// from then on while it is paused until an instant.
 func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]Fire, error) {
 	if e.Paused || n == 0 {
 		return []Fire{}, nil
 	}
-	fires, err := f.fires(ctx, e.Job, n)
+	after := f.after
+	if paused, until := pauseOf(&e.Job, after); paused {
+		after = until.Add(-time.Millisecond)
+	}
+	fires, err := f.fires(ctx, &e.Version, after, n)
 	if errors.Is(err, job.ErrInvalid) {
 		// It was valid where it was saved: a zone that this machine does not know. A
 		// list must not fail for one such job.
@@ -145,18 +155,26 @@ func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]Fire, er
 	return fires, err
 }
 
-func (f *forecast) fires(ctx context.Context, j job.Job, n int) ([]Fire, error) {
-	planned, err := f.planner.Preview(j, f.after, n)
+// fires returns the next n fires after an instant, of a version as if there were no other.
+func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n int) ([]Fire, error) {
+	only := *v
+	only.EffectiveFrom = after
+	plan, err := f.planner.Plan(&only)
 	if err != nil {
 		return nil, err
 	}
+	planned := plan.Next(after.UnixMilli(), n)
 	fires := make([]Fire, len(planned))
 	for i, p := range planned {
-		fires[i] = Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC()}
-		if fires[i].Reason, err = f.excluded(ctx, j.Schedule, p.At); err != nil {
-			return nil, err
+		fire := Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC(), Reason: plan.WhyOff(p.At)}
+		fire.Skip = v.SkipOf(fire.FireTime)
+		if fire.Reason == "" {
+			if fire.Reason, err = f.excluded(ctx, v.Schedule, p.At); err != nil {
+				return nil, err
+			}
 		}
-		fires[i].Skipped = fires[i].Reason != ""
+		fire.Skipped = fire.Reason != ""
+		fires[i] = fire
 	}
 	return fires, nil
 }

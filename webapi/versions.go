@@ -44,7 +44,10 @@ func contentOf(e *bus.JobEntry) any {
 	if e.Deleted {
 		return nil
 	}
-	return e.Job
+	return struct {
+		job.Job
+		Skips []job.Skip `json:"skips,omitempty"`
+	}{e.Job, e.Skips}
 }
 
 // versionAmong returns which of the entries is a version.

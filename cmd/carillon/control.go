@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,8 +80,9 @@ func newDeleteCommand() *cobra.Command {
 func newPauseCommand() *cobra.Command {
 	return newHoldCommand(true, "pause", "paused", "Pause jobs, or everything",
 		"Pause jobs: those that are named, or all that a filter selects, after a question. Their fires are recorded as\n"+
-			"skipped; runs that have begun go on. With --all nothing fires at all, until \"carillon resume --all\".",
-		"  carillon pause ops/backup --note \"disk is full\"\n  carillon pause --group ops --last failed --yes\n  carillon pause --all --note maintenance")
+			"skipped; runs that have begun go on. With --all nothing fires at all, until \"carillon resume --all\". With --for or\n"+
+			"--until they resume by themselves: fires before that instant are skipped, the one at it runs.",
+		"  carillon pause ops/backup --note \"disk is full\"\n  carillon pause ops/backup --for 2h\n  carillon pause --group ops --last failed --yes\n  carillon pause --all --note maintenance")
 }
 
 func newResumeCommand() *cobra.Command {
@@ -94,6 +96,7 @@ func newResumeCommand() *cobra.Command {
 func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.Command {
 	var all bool
 	var note string
+	var until pauseEnd
 	var c jobChoice
 	cmd := &cobra.Command{
 		Use: verb + " JOB... | --group GROUP | --query TEXT | --all", Short: short, Long: long, Example: example,
@@ -108,19 +111,53 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	cmd.Flags().BoolVar(&all, "all", false, "everything, by one switch")
 	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
 	c.flags(cmd)
+	if pause {
+		until.flags(cmd)
+	}
 	cmd.MarkFlagsMutuallyExclusive("all", "dry-run")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		until, err := until.at(time.Now())
+		if err != nil {
+			return usage(err)
+		}
 		if all {
-			return r.setHold(cmd, client.HoldRequest{Paused: pause, Note: note})
+			return r.setHold(cmd, client.HoldRequest{Paused: pause, Until: until, Note: note})
 		}
 		action := client.JobBulkActionResume
 		if pause {
 			action = client.JobBulkActionPause
 		}
-		return r.changeJobs(cmd, args, &c, client.JobBulk{Action: action, Note: note}, done)
+		return r.changeJobs(cmd, args, &c, client.JobBulk{Action: action, Until: until, Note: note}, done)
 	}
 	return cmd
+}
+
+// pauseEnd is when a pause ends by itself.
+type pauseEnd struct {
+	until string
+	after time.Duration
+}
+
+func (p *pauseEnd) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.until, "until", "", "resume by itself at this `instant`, in RFC 3339")
+	cmd.Flags().Var(optionalDuration{&p.after}, "for", "resume by itself after this long")
+	cmd.MarkFlagsMutuallyExclusive("until", "for")
+}
+
+// at returns the instant, which is zero when there is none.
+func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
+	switch {
+	case p.until != "":
+		if until, err = time.Parse(time.RFC3339, p.until); err != nil {
+			err = fmt.Errorf("--until %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", p.until)
+		}
+		return until, err
+	case p.after > 0:
+		return now.Add(p.after).UTC().Truncate(time.Millisecond), nil
+	default:
+		return time.Time{}, nil
+	}
 }
 
 // setHold turns the switch for everything.

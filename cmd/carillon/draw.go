@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"carillon/internal/client"
 	"carillon/job"
@@ -38,18 +39,34 @@ func drawHold(t *table, h client.Hold) {
 		if h.Note != "" {
 			why = ": " + cell(h.Note, noteWidth)
 		}
-		t.line("everything is paused since " + instant(h.EffectiveFrom) + by(h.Author) + why)
+		until := ""
+		if !h.Until.IsZero() {
+			until = " until " + instant(h.Until)
+		}
+		t.line("everything is paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
 	}
 }
 
 func nextFire(item client.JobItem) string {
-	switch {
-	case item.Definition.Paused:
-		return "paused"
+	switch paused := whenPaused(&item.Definition.Job, time.Now()); {
+	case paused != "":
+		return paused
 	case len(item.NextFires) == 0:
 		return "-"
 	}
 	return instant(item.NextFires[0].FireTime)
+}
+
+// whenPaused says that a job is paused, and until when, if it is.
+func whenPaused(j *job.Job, now time.Time) string {
+	switch {
+	case j.Paused:
+		return "paused"
+	case j.PausedAt(now):
+		return "paused until " + instant(*j.PausedUntil)
+	default:
+		return ""
+	}
 }
 
 func drawJob(t *table, item client.JobItem) {
@@ -60,8 +77,8 @@ func drawJob(t *table, item client.JobItem) {
 		t.row("description", cell(d.Description, 200))
 	}
 	t.row("schedule", cell(d.Schedule.String(), 200))
-	if d.Paused {
-		t.row("paused", "yes")
+	if paused := whenPaused(&d.Job, time.Now()); paused != "" {
+		t.row("state", paused)
 	}
 	t.row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
 	t.row("delivery", string(d.Delivery))

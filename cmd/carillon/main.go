@@ -58,6 +58,7 @@ func commands() []*cobra.Command {
 		newCancelCommand(),
 		newPauseCommand(),
 		newResumeCommand(),
+		newSkipCommand(),
 		newDeleteCommand(),
 		newRestoreCommand(),
 		newDrainCommand(),

@@ -13,7 +13,7 @@ import (
 func allCommands() []*cobra.Command {
 	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
 		newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRestoreCommand(),
+		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRestoreCommand(),
 		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newChangesCommand())
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {

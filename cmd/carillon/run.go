@@ -24,14 +24,17 @@ func newRunCommand() *cobra.Command {
 	var params string
 	var labels []string
 	var wait, follow bool
+	var early fireAhead
 	cmd := &cobra.Command{
 		Use:   "run JOB",
 		Short: "Run a job now",
-		Long: "Run a job now, whatever its schedule says, and print the run's id. With --wait the\n" +
+		Long: "Run a job now, whatever its schedule says, and print the run's id. With --early it is\n" +
+			"in the place of a fire that is ahead, which is skipped when it comes. With --wait the\n" +
 			"exit code tells how the run ended: 0 succeeded, 10 failed, 11 timed out, 12 cancelled,\n" +
 			"13 lost, 14 skipped or missed.",
 		Example: "  carillon run ops/backup\n" +
 			"  carillon run ops/backup --wait && echo saved\n" +
+			"  carillon run ops/backup --early next\n" +
 			"  carillon run ops/backup --label zone=eu\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow",
 		Args: cobra.ExactArgs(1),
@@ -44,6 +47,10 @@ func newRunCommand() *cobra.Command {
 	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
 	if err := cmd.Flags().MarkHidden("param"); err != nil {
 		panic("BUG: hide a flag that is not there: " + err.Error())
+	}
+	early.flag(cmd, "early", "in the place of the fire at this `instant`, in RFC 3339, or of the next one")
+	for _, other := range []string{"params", "param", "label"} {
+		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -65,7 +72,15 @@ func newRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		accepted, err := requestRun(cmd.Context(), api, name, request)
+		ask := func() (client.RunAccepted, error) { return requestRun(cmd.Context(), api, name, request) }
+		if early.text != "" {
+			at, err := early.of(cmd.Context(), api, name, false)
+			if err != nil {
+				return err
+			}
+			ask = func() (client.RunAccepted, error) { return runEarly(cmd.Context(), api, name, at) }
+		}
+		accepted, err := ask()
 		if err != nil {
 			return err
 		}

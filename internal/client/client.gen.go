@@ -646,7 +646,10 @@ type Fire struct {
 	FireTime time.Time `json:"fire_time"`
 	Reason   string    `json:"reason,omitempty"`
 
-	// Skipped A calendar keeps it from running
+	// Skip Of a fire that somebody has called off
+	Skip *job.Skip `json:"skip,omitempty"`
+
+	// Skipped It will not run: reason says why
 	Skipped bool `json:"skipped,omitempty"`
 }
 
@@ -772,6 +775,9 @@ type Hold = bus.Hold
 type HoldRequest struct {
 	Note   string `json:"note,omitempty"`
 	Paused bool   `json:"paused"`
+
+	// Until Of a pause: when it ends by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // HostLoad How busy an instance's machine is, whoever uses it
@@ -862,6 +868,9 @@ type JobBulk struct {
 
 	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
+
+	// Until Of pause: when each resumes by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // JobBulkAction defines model for JobBulk.Action.
@@ -921,6 +930,9 @@ type JobFires struct {
 
 	// More There are more within the range than were asked for
 	More bool `json:"more"`
+
+	// Offset From a fire time to its dispatch
+	Offset job.Duration `json:"offset"`
 }
 
 // JobItem defines model for JobItem.
@@ -931,7 +943,7 @@ type JobItem struct {
 	// LastRuns Newest fire first; null while the log store does not answer
 	LastRuns []Run `json:"last_runs"`
 
-	// NextFires None while the job is paused
+	// NextFires None while the job is paused; those from then on while it is paused until an instant
 	NextFires []Fire `json:"next_fires"`
 
 	// Revision What the ETag says
@@ -1126,6 +1138,15 @@ type PasswordChange struct {
 
 	// Password At least 12 characters
 	Password string `json:"password"`
+}
+
+// PauseRequest defines model for PauseRequest.
+type PauseRequest struct {
+	// Note Why
+	Note string `json:"note,omitempty"`
+
+	// Until When it resumes by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // PieceList defines model for PieceList.
@@ -1601,6 +1622,16 @@ type SilenceRequest struct {
 	Lasts  job.Duration `json:"for"`
 	Job    string       `json:"job,omitempty"`
 	Reason string       `json:"reason,omitempty"`
+}
+
+// Skip A fire that somebody has called off.
+type Skip = job.Skip
+
+// SkipRequest defines model for SkipRequest.
+type SkipRequest struct {
+	// FireTime A fire of the job's schedule, at least a second ahead
+	FireTime time.Time `json:"fire_time"`
+	Reason   string    `json:"reason,omitempty"`
 }
 
 // Spread How long something took. Percentiles are exact to about one percent.
@@ -2130,6 +2161,24 @@ type RunJobParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// RunFireEarlyParams defines parameters for RunFireEarly.
+type RunFireEarlyParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// SkipFireParams defines parameters for SkipFire.
+type SkipFireParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// UnskipFireParams defines parameters for UnskipFire.
+type UnskipFireParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // AuditLedgerParams defines parameters for AuditLedger.
 type AuditLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2503,13 +2552,22 @@ type BackfillJobJSONRequestBody = BackfillRequest
 type CancelBackfillJSONRequestBody = Note
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
-type PauseJobJSONRequestBody = Note
+type PauseJobJSONRequestBody = PauseRequest
 
 // ResumeJobJSONRequestBody defines body for ResumeJob for application/json ContentType.
 type ResumeJobJSONRequestBody = Note
 
 // RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
 type RunJobJSONRequestBody = RunRequest
+
+// RunFireEarlyJSONRequestBody defines body for RunFireEarly for application/json ContentType.
+type RunFireEarlyJSONRequestBody = SkipRequest
+
+// SkipFireJSONRequestBody defines body for SkipFire for application/json ContentType.
+type SkipFireJSONRequestBody = SkipRequest
+
+// UnskipFireJSONRequestBody defines body for UnskipFire for application/json ContentType.
+type UnskipFireJSONRequestBody = SkipRequest
 
 // SetMyPasswordJSONRequestBody defines body for SetMyPassword for application/json ContentType.
 type SetMyPasswordJSONRequestBody = PasswordChange
@@ -2876,7 +2934,7 @@ type ClientInterface interface {
 
 	// ListFires What will fire in a range of time, job by job
 	//
-	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+	// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
 	// do not fire within the range are not listed.
 	//
 	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
@@ -3184,7 +3242,7 @@ type ClientInterface interface {
 	// PutJobWithBody Create a job, or save its next version
 	//
 	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` resumes a job that somebody has paused.
+	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
@@ -3197,7 +3255,7 @@ type ClientInterface interface {
 	// PutJob Create a job, or save its next version
 	//
 	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` resumes a job that somebody has paused.
+	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
@@ -3273,7 +3331,8 @@ type ClientInterface interface {
 
 	// PauseJobWithBody Pause a job; its fires are recorded as skipped
 	//
-	// A job that is paused already stays as it is.
+	// A job that is paused already stays as it is. With `until` it resumes at that instant by
+	// itself: the fires before it are skipped, the one at it runs.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3282,7 +3341,8 @@ type ClientInterface interface {
 
 	// PauseJob Pause a job; its fires are recorded as skipped
 	//
-	// A job that is paused already stays as it is.
+	// A job that is paused already stays as it is. With `until` it resumes at that instant by
+	// itself: the fires before it are skipped, the one at it runs.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3329,6 +3389,66 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
 	RunJob(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
+	//
+	// The fire is called off, and a run is made in its place. After a 503 it is not known
+	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+	RunFireEarlyWithBody(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RunFireEarly Run a fire that is ahead now, and not again when it comes
+	//
+	// The fire is called off, and a run is made in its place. After a 503 it is not known
+	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+	RunFireEarly(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SkipFireWithBody Call off one fire that is ahead
+	//
+	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+	// a version of the job, and later versions keep it, whatever their documents say, until
+	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+	SkipFireWithBody(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SkipFire Call off one fire that is ahead
+	//
+	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+	// a version of the job, and later versions keep it, whatever their documents say, until
+	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+	SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnskipFireWithBody Have a fire run after all that was called off
+	//
+	// A fire that ran early stays called off, as it would run twice: that is a conflict.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+	UnskipFireWithBody(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnskipFire Have a fire run after all that was called off
+	//
+	// A fire that ran early stays called off, as it would run twice: that is a conflict.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+	UnskipFire(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobVersions The versions of a job that are kept, newest first
 	//
@@ -4410,7 +4530,7 @@ func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, r
 
 // ListFires What will fire in a range of time, job by job
 //
-// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
 // do not fire within the range are not listed.
 //
 // Corresponds with GET /api/v1/fires (the `ListFires` operationId).
@@ -5088,7 +5208,7 @@ func (c *Client) GetJob(ctx context.Context, group GroupName, name JobName, para
 // PutJobWithBody Create a job, or save its next version
 //
 // A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` resumes a job that somebody has paused.
+// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 // `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
@@ -5111,7 +5231,7 @@ func (c *Client) PutJobWithBody(ctx context.Context, group GroupName, name JobNa
 // PutJob Create a job, or save its next version
 //
 // A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` resumes a job that somebody has paused.
+// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 // `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
@@ -5267,7 +5387,8 @@ func (c *Client) GetJobLedger(ctx context.Context, group GroupName, name JobName
 
 // PauseJobWithBody Pause a job; its fires are recorded as skipped
 //
-// A job that is paused already stays as it is.
+// A job that is paused already stays as it is. With `until` it resumes at that instant by
+// itself: the fires before it are skipped, the one at it runs.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5286,7 +5407,8 @@ func (c *Client) PauseJobWithBody(ctx context.Context, group GroupName, name Job
 
 // PauseJob Pause a job; its fires are recorded as skipped
 //
-// A job that is paused already stays as it is.
+// A job that is paused already stays as it is. With `until` it resumes at that instant by
+// itself: the fires before it are skipped, the one at it runs.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5384,6 +5506,126 @@ func (c *Client) RunJobWithBody(ctx context.Context, group GroupName, name JobNa
 // Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
 func (c *Client) RunJob(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRunJobRequest(c.Server, group, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
+//
+// The fire is called off, and a run is made in its place. After a 503 it is not known
+// whether it was made, and the fire is called off: ask again, which makes no second run.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+func (c *Client) RunFireEarlyWithBody(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunFireEarlyRequestWithBody(c.Server, group, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RunFireEarly Run a fire that is ahead now, and not again when it comes
+//
+// The fire is called off, and a run is made in its place. After a 503 it is not known
+// whether it was made, and the fire is called off: ask again, which makes no second run.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+func (c *Client) RunFireEarly(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRunFireEarlyRequest(c.Server, group, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SkipFireWithBody Call off one fire that is ahead
+//
+// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+// a version of the job, and later versions keep it, whatever their documents say, until
+// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+func (c *Client) SkipFireWithBody(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSkipFireRequestWithBody(c.Server, group, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SkipFire Call off one fire that is ahead
+//
+// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+// a version of the job, and later versions keep it, whatever their documents say, until
+// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+func (c *Client) SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSkipFireRequest(c.Server, group, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnskipFireWithBody Have a fire run after all that was called off
+//
+// A fire that ran early stays called off, as it would run twice: that is a conflict.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+func (c *Client) UnskipFireWithBody(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnskipFireRequestWithBody(c.Server, group, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnskipFire Have a fire run after all that was called off
+//
+// A fire that ran early stays called off, as it would run twice: that is a conflict.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+func (c *Client) UnskipFire(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnskipFireRequest(c.Server, group, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10338,6 +10580,213 @@ func NewRunJobRequestWithBody(server string, group GroupName, name JobName, para
 	return req, nil
 }
 
+// NewRunFireEarlyRequest calls the generic RunFireEarly builder with application/json body
+func NewRunFireEarlyRequest(server string, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRunFireEarlyRequestWithBody(server, group, name, params, "application/json", bodyReader)
+}
+
+// NewRunFireEarlyRequestWithBody constructs an http.Request for the RunFireEarly method, with any body, and a specified content type
+func NewRunFireEarlyRequestWithBody(server string, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/run-early", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSkipFireRequest calls the generic SkipFire builder with application/json body
+func NewSkipFireRequest(server string, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSkipFireRequestWithBody(server, group, name, params, "application/json", bodyReader)
+}
+
+// NewSkipFireRequestWithBody constructs an http.Request for the SkipFire method, with any body, and a specified content type
+func NewSkipFireRequestWithBody(server string, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/skip", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUnskipFireRequest calls the generic UnskipFire builder with application/json body
+func NewUnskipFireRequest(server string, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUnskipFireRequestWithBody(server, group, name, params, "application/json", bodyReader)
+}
+
+// NewUnskipFireRequestWithBody constructs an http.Request for the UnskipFire method, with any body, and a specified content type
+func NewUnskipFireRequestWithBody(server string, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/unskip", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListJobVersionsRequest constructs an http.Request for the ListJobVersions method
 func NewListJobVersionsRequest(server string, group GroupName, name JobName) (*http.Request, error) {
 	var err error
@@ -13578,7 +14027,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListFiresWithResponse What will fire in a range of time, job by job
 	//
-	// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+	// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
 	// do not fire within the range are not listed.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13920,7 +14369,7 @@ type ClientWithResponsesInterface interface {
 	// PutJobWithBodyWithResponse Create a job, or save its next version
 	//
 	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` resumes a job that somebody has paused.
+	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
@@ -13933,7 +14382,7 @@ type ClientWithResponsesInterface interface {
 	// PutJobWithResponse Create a job, or save its next version
 	//
 	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` resumes a job that somebody has paused.
+	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 	// `If-Match` with
 	// the ETag of a get makes sure that nobody else's edit is overwritten;
 	// `If-None-Match: *` that the job is new.
@@ -14015,7 +14464,8 @@ type ClientWithResponsesInterface interface {
 
 	// PauseJobWithBodyWithResponse Pause a job; its fires are recorded as skipped
 	//
-	// A job that is paused already stays as it is.
+	// A job that is paused already stays as it is. With `until` it resumes at that instant by
+	// itself: the fires before it are skipped, the one at it runs.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14024,7 +14474,8 @@ type ClientWithResponsesInterface interface {
 
 	// PauseJobWithResponse Pause a job; its fires are recorded as skipped
 	//
-	// A job that is paused already stays as it is.
+	// A job that is paused already stays as it is. With `until` it resumes at that instant by
+	// itself: the fires before it are skipped, the one at it runs.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14073,6 +14524,66 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
 	RunJobWithResponse(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*RunJobResponse, error)
+
+	// RunFireEarlyWithBodyWithResponse Run a fire that is ahead now, and not again when it comes
+	//
+	// The fire is called off, and a run is made in its place. After a 503 it is not known
+	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+	RunFireEarlyWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunFireEarlyResponse, error)
+
+	// RunFireEarlyWithResponse Run a fire that is ahead now, and not again when it comes
+	//
+	// The fire is called off, and a run is made in its place. After a 503 it is not known
+	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+	RunFireEarlyWithResponse(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*RunFireEarlyResponse, error)
+
+	// SkipFireWithBodyWithResponse Call off one fire that is ahead
+	//
+	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+	// a version of the job, and later versions keep it, whatever their documents say, until
+	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+	SkipFireWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SkipFireResponse, error)
+
+	// SkipFireWithResponse Call off one fire that is ahead
+	//
+	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+	// a version of the job, and later versions keep it, whatever their documents say, until
+	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+	SkipFireWithResponse(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*SkipFireResponse, error)
+
+	// UnskipFireWithBodyWithResponse Have a fire run after all that was called off
+	//
+	// A fire that ran early stays called off, as it would run twice: that is a conflict.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+	UnskipFireWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UnskipFireResponse, error)
+
+	// UnskipFireWithResponse Have a fire run after all that was called off
+	//
+	// A fire that ran early stays called off, as it would run twice: that is a conflict.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+	UnskipFireWithResponse(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*UnskipFireResponse, error)
 
 	// ListJobVersionsWithResponse The versions of a job that are kept, newest first
 	//
@@ -17713,6 +18224,164 @@ func (r RunJobResponse) ContentType() string {
 	return ""
 }
 
+type RunFireEarlyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *RunAccepted
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r RunFireEarlyResponse) GetJSON202() *RunAccepted {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RunFireEarlyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RunFireEarlyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RunFireEarlyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RunFireEarlyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RunFireEarlyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SkipFireResponse200Headers the declared response headers of an HTTP 200 response for SkipFire
+type SkipFireResponse200Headers struct {
+	ETag string
+}
+
+type SkipFireResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobItem
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SkipFireResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SkipFireResponse) GetJSON200() *JobItem {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SkipFireResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SkipFireResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SkipFireResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SkipFireResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SkipFireResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UnskipFireResponse200Headers the declared response headers of an HTTP 200 response for UnskipFire
+type UnskipFireResponse200Headers struct {
+	ETag string
+}
+
+type UnskipFireResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobItem
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UnskipFireResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnskipFireResponse) GetJSON200() *JobItem {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UnskipFireResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnskipFireResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnskipFireResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnskipFireResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnskipFireResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListJobVersionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20436,7 +21105,7 @@ func (c *ClientWithResponses) FollowEventsWithResponse(ctx context.Context, para
 
 // ListFiresWithResponse What will fire in a range of time, job by job
 //
-// Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
 // do not fire within the range are not listed.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -21000,7 +21669,7 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, group Grou
 // PutJobWithBodyWithResponse Create a job, or save its next version
 //
 // A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` resumes a job that somebody has paused.
+// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 // `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
@@ -21019,7 +21688,7 @@ func (c *ClientWithResponses) PutJobWithBodyWithResponse(ctx context.Context, gr
 // PutJobWithResponse Create a job, or save its next version
 //
 // A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` resumes a job that somebody has paused.
+// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
 // `If-Match` with
 // the ETag of a get makes sure that nobody else's edit is overwritten;
 // `If-None-Match: *` that the job is new.
@@ -21149,7 +21818,8 @@ func (c *ClientWithResponses) GetJobLedgerWithResponse(ctx context.Context, grou
 
 // PauseJobWithBodyWithResponse Pause a job; its fires are recorded as skipped
 //
-// A job that is paused already stays as it is.
+// A job that is paused already stays as it is. With `until` it resumes at that instant by
+// itself: the fires before it are skipped, the one at it runs.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21164,7 +21834,8 @@ func (c *ClientWithResponses) PauseJobWithBodyWithResponse(ctx context.Context, 
 
 // PauseJobWithResponse Pause a job; its fires are recorded as skipped
 //
-// A job that is paused already stays as it is.
+// A job that is paused already stays as it is. With `until` it resumes at that instant by
+// itself: the fires before it are skipped, the one at it runs.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21248,6 +21919,102 @@ func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, group Grou
 		return nil, err
 	}
 	return ParseRunJobResponse(rsp)
+}
+
+// RunFireEarlyWithBodyWithResponse Run a fire that is ahead now, and not again when it comes
+//
+// The fire is called off, and a run is made in its place. After a 503 it is not known
+// whether it was made, and the fire is called off: ask again, which makes no second run.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+func (c *ClientWithResponses) RunFireEarlyWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RunFireEarlyResponse, error) {
+	rsp, err := c.RunFireEarlyWithBody(ctx, group, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunFireEarlyResponse(rsp)
+}
+
+// RunFireEarlyWithResponse Run a fire that is ahead now, and not again when it comes
+//
+// The fire is called off, and a run is made in its place. After a 503 it is not known
+// whether it was made, and the fire is called off: ask again, which makes no second run.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
+func (c *ClientWithResponses) RunFireEarlyWithResponse(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*RunFireEarlyResponse, error) {
+	rsp, err := c.RunFireEarly(ctx, group, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRunFireEarlyResponse(rsp)
+}
+
+// SkipFireWithBodyWithResponse Call off one fire that is ahead
+//
+// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+// a version of the job, and later versions keep it, whatever their documents say, until
+// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+func (c *ClientWithResponses) SkipFireWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SkipFireResponse, error) {
+	rsp, err := c.SkipFireWithBody(ctx, group, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSkipFireResponse(rsp)
+}
+
+// SkipFireWithResponse Call off one fire that is ahead
+//
+// The fire is recorded as skipped when it comes, with who called it off and why. It makes
+// a version of the job, and later versions keep it, whatever their documents say, until
+// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
+func (c *ClientWithResponses) SkipFireWithResponse(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*SkipFireResponse, error) {
+	rsp, err := c.SkipFire(ctx, group, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSkipFireResponse(rsp)
+}
+
+// UnskipFireWithBodyWithResponse Have a fire run after all that was called off
+//
+// A fire that ran early stays called off, as it would run twice: that is a conflict.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+func (c *ClientWithResponses) UnskipFireWithBodyWithResponse(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UnskipFireResponse, error) {
+	rsp, err := c.UnskipFireWithBody(ctx, group, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnskipFireResponse(rsp)
+}
+
+// UnskipFireWithResponse Have a fire run after all that was called off
+//
+// A fire that ran early stays called off, as it would run twice: that is a conflict.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
+func (c *ClientWithResponses) UnskipFireWithResponse(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*UnskipFireResponse, error) {
+	rsp, err := c.UnskipFire(ctx, group, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnskipFireResponse(rsp)
 }
 
 // ListJobVersionsWithResponse The versions of a job that are kept, newest first
@@ -24364,6 +25131,131 @@ func ParseRunJobResponse(rsp *http.Response) (*RunJobResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseRunFireEarlyResponse parses an HTTP response from a RunFireEarlyWithResponse call
+func ParseRunFireEarlyResponse(rsp *http.Response) (*RunFireEarlyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RunFireEarlyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest RunAccepted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSkipFireResponse parses an HTTP response from a SkipFireWithResponse call
+func ParseSkipFireResponse(rsp *http.Response) (*SkipFireResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SkipFireResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobItem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SkipFireResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUnskipFireResponse parses an HTTP response from a UnskipFireWithResponse call
+func ParseUnskipFireResponse(rsp *http.Response) (*UnskipFireResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnskipFireResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobItem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UnskipFireResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

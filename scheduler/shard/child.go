@@ -59,8 +59,8 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 	body := e.bodies[len(e.bodies)-1].Value()
 	var f admission
 	switch now := b.now.UnixMilli(); {
-	case p.Paused:
-		f = admission{status: job.StatusSkipped, reason: "the job is paused"}
+	case p.WhyPaused(now) != "":
+		f = admission{status: job.StatusSkipped, reason: p.WhyPaused(now)}
 	case m.held(now):
 		f = admission{status: job.StatusSkipped, reason: "everything is paused"}
 	case a.Depth > job.MaxChain:

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"time"
 
 	"carillon/bus"
 	"carillon/job"
@@ -17,7 +18,8 @@ type Command struct {
 // Submit takes a request. What becomes of it is in the next batch of Step that has
 // room; done is not nil when that is committed already. A request that comes again
 // within [AskedFor], to this machine or to a successor, makes no second run. Errors:
-// job.ErrNotFound, an *InvalidError.
+// job.ErrNotFound, an *InvalidError, and job.ErrConflict for a run in the place of a
+// fire that may make one.
 func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -36,6 +38,12 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	last := len(e.plans) - 1
 	if e.plans[last].Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	if at := r.InsteadOf.UnixMilli(); !r.InsteadOf.IsZero() {
+		// Only while the fire is ahead, and called off, is it known that it makes no run too.
+		if p := &e.plans[last]; m.decided(e) >= at+p.Offset || p.WhyOff(at) == "" {
+			return nil, fmt.Errorf("%w: the fire of job %s at %s is decided already, or is to run", job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339))
+		}
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}
 	of := e.bodies[last].Value()

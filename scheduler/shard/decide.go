@@ -52,14 +52,14 @@ func (m *Machine) decide(plans job.History, first, end int, after, upto, now int
 			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			fires, lump := m.lateFires(plans, i, after, lateUpto, judged, now)
+			fires, lumps := m.lateFires(plans, i, after, lateUpto, judged, now)
 			late = append(late, fires...)
 			judged -= len(fires)
-			if lump.count > 0 {
+			for _, lump := range lumps {
 				yield(lump)
-			}
-			if lump.status == job.StatusMissed {
-				lumped += lump.count
+				if lump.status == job.StatusMissed {
+					lumped += lump.count
+				}
 			}
 		}
 		m.judgeOnTime(p, i, onTime, yield)
@@ -92,29 +92,42 @@ func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, yield fun
 }
 
 // lateFires returns the newest of plan i's fires due in (after, upto], at most n, and
-// one verdict for those before them, which has no count when there are none.
-func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lump verdict) {
+// verdicts for those before them: one, unless some of them were called off.
+func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lumps []verdict) {
 	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
-		upto = before(fires, upto)
-		lump = verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: m.missedReason(newestAt(plans, now), now)}
-		plans.Fires(i, after, upto, func(f job.Fire) bool {
-			if lump.count == 0 {
-				lump.first = f
+		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
+			if lump := m.lump(plans, i, after, upto, now); lump.count > 0 {
+				lumps = append(lumps, lump)
 			}
-			lump.count++
-			return lump.count < maxCount
 		})
-		if plans[i].Paused {
-			lump.status, lump.reason = job.StatusSkipped, m.excluded(&plans[i], lump.first.At)
-		}
-		lump.last, _ = plans.LastDue(i, after, upto)
 	}
 	late = make([]lateFire, len(fires))
 	for k, f := range fires {
 		late[k] = lateFire{Fire: f, plan: i}
 	}
-	return late, lump
+	return late, lumps
+}
+
+// lump returns one verdict for plan i's fires due in (after, upto], of which either all
+// were called off or none. It has no count when there are none.
+func (m *Machine) lump(plans job.History, i int, after, upto, now int64) verdict {
+	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: m.missedReason(newestAt(plans, now), now)}
+	plans.Fires(i, after, upto, func(f job.Fire) bool {
+		if v.count == 0 {
+			v.first = f
+		}
+		v.count++
+		return v.count < maxCount
+	})
+	if v.count == 0 {
+		return v
+	}
+	if why := plans[i].WhyOff(v.first.At); why != "" {
+		v.status, v.reason = job.StatusSkipped, why
+	}
+	v.last, _ = plans.LastDue(i, after, upto)
+	return v
 }
 
 // newestAt returns the version that is effective at now.
@@ -134,7 +147,7 @@ func (m *Machine) missedReason(p *job.Plan, now int64) string {
 		return "noticed too late, and everything was paused by then"
 	case p.Deleted:
 		return "noticed too late, and the job was deleted by then"
-	case p.Paused:
+	case p.WhyPaused(now) != "":
 		return "noticed too late, and the job was paused by then"
 	case p.Misfire.Policy == job.FireAll:
 		return "noticed too late, and older than the misfire policy fire_all reaches"
@@ -157,7 +170,7 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now 
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
-	if !rule.Deleted && !rule.Paused && !m.held(now) {
+	if !rule.Deleted && rule.WhyPaused(now) == "" && !m.held(now) {
 		switch rule.Misfire.Policy {
 		case job.FireOnce:
 			runs = 1

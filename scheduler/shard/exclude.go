@@ -11,6 +11,7 @@ import (
 // hold is one position of the switch for everything.
 type hold struct {
 	from   int64
+	until  int64 // a pause that ends does so here; 0: it does not
 	paused bool
 }
 
@@ -27,7 +28,11 @@ func (m *Machine) PutHold(h bus.Hold) {
 	if n := len(m.holds); n > 0 && m.holds[n-1].from >= from {
 		return
 	}
-	m.holds = append(m.holds, hold{from: from, paused: h.Paused})
+	next := hold{from: from, paused: h.Paused}
+	if !h.Until.IsZero() {
+		next.until = h.Until.UnixMilli()
+	}
+	m.holds = append(m.holds, next)
 }
 
 // PutCalendar tells of a calendar's version, versions in order. The error is an
@@ -50,7 +55,7 @@ func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
 func (m *Machine) held(at int64) bool {
 	for _, v := range slices.Backward(m.holds) {
 		if v.from < at {
-			return v.paused
+			return v.paused && (v.until == 0 || at < v.until)
 		}
 	}
 	return false
@@ -58,11 +63,14 @@ func (m *Machine) held(at int64) bool {
 
 // excluded returns why a fire of the plan at the given instant is to be skipped, or "".
 func (m *Machine) excluded(p *job.Plan, at int64) string {
-	switch {
-	case p.Paused:
-		return "the job is paused"
-	case m.held(at):
+	if why := p.WhyPaused(at); why != "" {
+		return why
+	}
+	if m.held(at) {
 		return "everything is paused"
+	}
+	if why := p.WhyOff(at); why != "" {
+		return why
 	}
 	for _, name := range p.Except {
 		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {

@@ -122,6 +122,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 			w.last[name] = max(w.last[name], l.FireTime.UnixMilli(), l.Until.UnixMilli())
 		}
 	}
+	w.checkEarly(name, lines)
 	for _, f := range fates {
 		if !f.seen {
 			fail("%s@%d: the fire of %s, due %s, is %s (%s); nothing is recorded, and the cursor went from %s to %s",
@@ -195,7 +196,7 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 		if f.status != l.Status || f.cause != l.Cause {
 			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
 		}
-		if f.status == job.StatusSkipped && !f.lump && f.reason != l.Reason && !strings.HasPrefix(f.reason, "calendar ") {
+		if f.status == job.StatusSkipped && f.reason != l.Reason && !strings.HasPrefix(f.reason, "calendar ") {
 			fail("%s@%d: the fire of %s is skipped since %q, but should be since %q", l.Job, f.version, instant(f.at), l.Reason, f.reason)
 		}
 	}

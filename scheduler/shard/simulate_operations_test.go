@@ -100,6 +100,11 @@ var operations = []operation{
 	}},
 	{2, func(w *world) {
 		if w.owner != nil {
+			w.runEarly(w.owner)
+		}
+	}},
+	{2, func(w *world) {
+		if w.owner != nil {
 			w.askAgain(w.owner)
 		}
 	}},
@@ -136,6 +141,7 @@ func (w *world) saveJob() {
 	was := w.newest[name]
 	v := &job.Version{Version: 1, EffectiveFrom: instant(w.clock)}
 	if was != nil {
+		v.Skips = was.Skips
 		v.Version = was.Version + 1
 		if !v.EffectiveFrom.After(was.EffectiveFrom) {
 			v.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
@@ -147,12 +153,17 @@ func (w *world) saveJob() {
 	if was != nil && w.chance(60) {
 		v.Job = was.Job
 		v.Children, v.Join = slices.Clone(v.Children), slices.Clone(v.Join)
-		switch w.rng.IntN(3) {
+		switch w.rng.IntN(6) {
 		case 0:
-			v.Paused = !v.Paused
+			v.Paused, v.PausedUntil = !v.Paused, nil
 		case 1:
 			v.Deleted = !was.Deleted
 			w.lives.edited[name] = true
+		case 2:
+			until := instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
+			v.Paused, v.PausedUntil = false, &until
+		case 3, 4:
+			w.callFireOff(v)
 		default:
 			v.Misfire = w.misfire()
 		}
@@ -167,8 +178,7 @@ func (w *world) saveJob() {
 	if err := v.Validate(); err != nil {
 		fail("random job: %v", err)
 	}
-	w.newest[name] = v
-	w.save(v)
+	w.saveVersion(v)
 	w.say("save %s@%d: %s, paused %v, deleted %v, %+v", name, v.Version, v.Schedule, v.Paused, v.Deleted, v.Misfire)
 }
 
@@ -278,8 +288,12 @@ func (w *world) saveTerms() {
 				break
 			}
 		}
-		w.save(bus.Hold{Paused: paused, EffectiveFrom: at})
-		w.say("paused everything: %v", paused)
+		h := bus.Hold{Paused: paused, EffectiveFrom: at}
+		if paused && w.chance(50) {
+			h.Until = instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
+		}
+		w.save(h)
+		w.say("paused everything: %v until %v", paused, h.Until)
 		return
 	}
 	name := []string{"freeze", "office"}[w.rng.IntN(2)]

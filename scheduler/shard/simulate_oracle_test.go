@@ -41,7 +41,6 @@ type fate struct {
 	status  job.Status
 	cause   job.Cause
 	reason  string // of skipped fires
-	lump    bool   // one of too many to be judged one by one
 	seen    bool
 }
 
@@ -161,9 +160,9 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 				f.reason = k.exclude(v, f.at)
 				late = append(late, f)
 			default:
-				f.status, f.cause, f.lump = job.StatusMissed, job.CauseSchedule, true
-				if v.Paused {
-					f.status, f.reason = job.StatusSkipped, "the job is paused"
+				f.status, f.cause = job.StatusMissed, job.CauseSchedule
+				if f.reason = off(v.Version, f.at); f.reason != "" {
+					f.status = job.StatusSkipped
 				}
 			}
 		}
@@ -179,7 +178,7 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 	}
 	runs, reach := 0, int64(-1<<60)
 	switch {
-	case rule.Deleted || rule.Paused || k.held(now):
+	case rule.Deleted || rule.PausedAt(instant(now)) || k.held(now):
 	case rule.Misfire.Policy == job.FireOnce:
 		runs = 1
 	case rule.Misfire.Policy == job.FireAll:
@@ -207,11 +206,14 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 
 // exclude returns why a fire of v is skipped.
 func (k *knowledge) exclude(v heardVersion, at int64) string {
-	if v.Paused {
-		return "the job is paused"
+	if v.PausedAt(instant(at)) {
+		return off(v.Version, at)
 	}
 	if k.held(at) {
 		return "everything is paused"
+	}
+	if why := off(v.Version, at); why != "" {
+		return why
 	}
 	for _, name := range v.Schedule.Except {
 		if in, exists := k.contains(name, at); exists && in {
@@ -229,11 +231,31 @@ func (k *knowledge) exclude(v heardVersion, at int64) string {
 	return ""
 }
 
+// off returns why a fire of v was called off by people.
+func off(v *job.Version, at int64) string {
+	if v.Paused {
+		return "the job is paused"
+	}
+	if v.PausedUntil != nil && instant(at).Before(*v.PausedUntil) {
+		return "the job is paused until " + v.PausedUntil.Format(time.RFC3339)
+	}
+	for _, s := range v.Skips {
+		switch {
+		case s.FireTime.UnixMilli() != at:
+		case s.RunID != "":
+			return "ada ran it early, as run " + string(s.RunID)
+		default:
+			return "ada called it off: " + s.Reason
+		}
+	}
+	return ""
+}
+
 func (k *knowledge) held(at int64) bool {
 	held := false
 	for _, h := range k.holds {
 		if h.EffectiveFrom.UnixMilli() < at {
-			held = h.Paused
+			held = h.Paused && (h.Until.IsZero() || at < h.Until.UnixMilli())
 		}
 	}
 	return held

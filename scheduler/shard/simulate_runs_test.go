@@ -409,13 +409,12 @@ func (w *world) pauseJobs(o *owner) {
 		v := w.newest[p.Job]
 		if v != nil && !v.Deleted && v.Version == p.Version && !v.Paused {
 			next := *v
-			next.Version, next.Paused, next.EffectiveFrom = v.Version+1, true, instant(max(w.clock, v.EffectiveFrom.UnixMilli()+1))
+			next.Version, next.Paused, next.PausedUntil, next.EffectiveFrom = v.Version+1, true, nil, instant(max(w.clock, v.EffectiveFrom.UnixMilli()+1))
 			if w.punctual {
 				w.clock = next.EffectiveFrom.UnixMilli()
 			}
 			next.Task = job.Task{Shell: "version " + strconv.Itoa(next.Version)}
-			w.newest[p.Job] = &next
-			w.save(&next)
+			w.saveVersion(&next)
 			w.say("%s is paused: %s", p.Job, p.Reason)
 		}
 		if w.chance(80) {

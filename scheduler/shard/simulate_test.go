@@ -103,7 +103,7 @@ func (w *world) settle() {
 		if v != nil {
 			reactions = job.ReactionsOf(&v.Job)
 		}
-		free := v != nil && !reactions.Watched() && !v.Deleted && !v.Paused && v.Schedule.Kind() == job.KindFixedDelay && v.Schedule.From == nil && v.Schedule.Until == nil &&
+		free := v != nil && !reactions.Watched() && !v.Deleted && !v.Paused && v.PausedUntil == nil && v.Schedule.Kind() == job.KindFixedDelay && v.Schedule.From == nil && v.Schedule.Until == nil &&
 			len(v.Schedule.Except)+len(v.Schedule.Only) == 0 && v.Misfire.Policy != job.MisfireSkip && !o.known.held(w.clock)
 		if free && after[name] == before[name] {
 			fail("%s does not go on", name)

@@ -111,6 +111,22 @@ func (s *tale) do(verb, rest string) {
 		s.save(&v)
 	case "pause", "resume": // everything
 		s.change(bus.Hold{Paused: verb == "pause", EffectiveFrom: instant(s.clock)})
+	case "skip", "early": // a fire: skip g/a 2026-01-05T12:03:00Z; early has it run now
+		name, at, _ := strings.Cut(rest, " ")
+		fire, err := time.Parse(time.RFC3339, at)
+		s.must(err)
+		skip := job.Skip{FireTime: fire, By: "ada", At: instant(s.clock)}
+		if verb == "early" {
+			skip.RunID = job.FireRunID(job.Name(name), s.clock, job.CauseManual)
+		}
+		v := *s.newest[job.Name(name)]
+		v.Skip(skip)
+		s.save(&v)
+		if verb == "early" {
+			_, err := s.m.Submit(bus.TriggerRequest{RunID: skip.RunID, Job: job.Name(name), Cause: job.CauseManual, By: "ada", InsteadOf: fire})
+			s.must(err)
+			s.step()
+		}
 	case "run": // the owner works for so long
 		s.run(s.clock + s.duration(rest))
 	case "down": // nobody does
@@ -172,7 +188,11 @@ func (s *tale) save(v *job.Version) {
 	v.Version, v.EffectiveFrom = 1, instant(s.clock)
 	if was := s.newest[v.Job.Job]; was != nil {
 		v.Version = was.Version + 1
+		if v.Skips == nil {
+			v.Skips = was.Skips
+		}
 	}
+	v.ForgetSkips()
 	s.newest[v.Job.Job] = v
 	s.change(v)
 }

@@ -432,7 +432,7 @@ export interface paths {
         /**
          * Create a job, or save its next version
          * @description A document equal to the present version changes nothing. The document is the
-         *     whole job: one without `paused` resumes a job that somebody has paused.
+         *     whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
          *     `If-Match` with
          *     the ETag of a get makes sure that nobody else's edit is overwritten;
          *     `If-None-Match: *` that the job is new.
@@ -512,7 +512,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a job; its fires are recorded as skipped
-         * @description A job that is paused already stays as it is.
+         * @description A job that is paused already stays as it is. With `until` it resumes at that instant by
+         *     itself: the fires before it are skipped, the one at it runs.
          */
         post: operations["pauseJob"];
         delete?: never;
@@ -564,6 +565,84 @@ export interface paths {
          *     within five minutes.
          */
         post: operations["runJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call off one fire that is ahead
+         * @description The fire is recorded as skipped when it comes, with who called it off and why. It makes
+         *     a version of the job, and later versions keep it, whatever their documents say, until
+         *     the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+         */
+        post: operations["skipFire"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/unskip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a fire run after all that was called off
+         * @description A fire that ran early stays called off, as it would run twice: that is a conflict.
+         */
+        post: operations["unskipFire"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/run-early": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a fire that is ahead now, and not again when it comes
+         * @description The fire is called off, and a run is made in its place. After a 503 it is not known
+         *     whether it was made, and the fire is called off: ask again, which makes no second run.
+         */
+        post: operations["runFireEarly"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1108,7 +1187,7 @@ export interface paths {
         };
         /**
          * What will fire in a range of time, job by job
-         * @description Paused jobs are left out, and so are fires that a calendar skips. Jobs that
+         * @description Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
          *     do not fire within the range are not listed.
          */
         get: operations["listFires"];
@@ -2488,8 +2567,16 @@ export interface components {
             job: string;
             description?: string;
             schedule?: components["schemas"]["Schedule"];
-            /** @default false */
+            /**
+             * @description Every fire is recorded as skipped
+             * @default false
+             */
             paused?: boolean;
+            /**
+             * Format: date-time
+             * @description Paused up to this instant, at which fires run again; not together with paused
+             */
+            paused_until?: string;
             misfire?: components["schemas"]["Misfire"];
             /**
              * @default at_least_once
@@ -2554,7 +2641,37 @@ export interface components {
             effective_from: string;
             author?: string;
             note?: string;
+            /** @description Fires that somebody has called off, and that were ahead when the version was saved */
+            skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
+        };
+        /** @description A fire that somebody has called off. */
+        Skip: {
+            /** Format: date-time */
+            fire_time: string;
+            by?: string;
+            /** Format: date-time */
+            at: string;
+            reason?: string;
+            /** @description The run in its place, of a fire that was run early */
+            run_id?: string;
+        };
+        SkipRequest: {
+            /**
+             * Format: date-time
+             * @description A fire of the job's schedule, at least a second ahead
+             */
+            fire_time: string;
+            reason?: string;
+        };
+        PauseRequest: {
+            /**
+             * Format: date-time
+             * @description When it resumes by itself. Defaults to never
+             */
+            until?: string;
+            /** @description Why */
+            note?: string;
         };
         JobItem: {
             definition: components["schemas"]["JobVersion"];
@@ -2563,7 +2680,7 @@ export interface components {
              * @description What the ETag says
              */
             revision: number;
-            /** @description None while the job is paused */
+            /** @description None while the job is paused; those from then on while it is paused until an instant */
             next_fires: components["schemas"]["Fire"][];
             /** @description Newest fire first; null while the log store does not answer */
             last_runs: components["schemas"]["Run"][] | null;
@@ -2593,6 +2710,11 @@ export interface components {
             limit?: number;
             /** @description Why, of pause and resume */
             note?: string;
+            /**
+             * Format: date-time
+             * @description Of pause: when each resumes by itself. Defaults to never
+             */
+            until?: string;
             /** @description Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one */
             run_id?: string;
             /** @description Only say what would become of each */
@@ -2846,9 +2968,11 @@ export interface components {
              * @description When it is dispatched, the fire time plus the spread
              */
             due: string;
-            /** @description A calendar keeps it from running */
+            /** @description It will not run: reason says why */
             skipped?: boolean;
             reason?: string;
+            /** @description Of a fire that somebody has called off */
+            skip?: components["schemas"]["Skip"];
         };
         FirePage: {
             /** Format: date-time */
@@ -2859,6 +2983,8 @@ export interface components {
             next?: string;
         };
         JobFires: {
+            /** @description From a fire time to its dispatch */
+            offset: components["schemas"]["Duration"];
             job: string;
             /** @description When each is dispatched, the fire time plus the spread */
             fires: string[];
@@ -3012,6 +3138,11 @@ export interface components {
             paused: boolean;
             /** Format: date-time */
             effective_from: string;
+            /**
+             * Format: date-time
+             * @description When the pause ends by itself, the fires at that instant running
+             */
+            until?: string;
             author?: string;
             note?: string;
         };
@@ -3147,6 +3278,11 @@ export interface components {
         };
         HoldRequest: {
             paused: boolean;
+            /**
+             * Format: date-time
+             * @description Of a pause: when it ends by itself. Defaults to never
+             */
+            until?: string;
             note?: string;
         };
         /** @description A named set of dates and windows of the week, to which schedules refer in only and except. */
@@ -4142,6 +4278,9 @@ export type ScriptTask = components['schemas']['ScriptTask'];
 export type Job = components['schemas']['Job'];
 export type Labels = components['schemas']['Labels'];
 export type JobVersion = components['schemas']['JobVersion'];
+export type Skip = components['schemas']['Skip'];
+export type SkipRequest = components['schemas']['SkipRequest'];
+export type PauseRequest = components['schemas']['PauseRequest'];
 export type JobItem = components['schemas']['JobItem'];
 export type JobPage = components['schemas']['JobPage'];
 export type JobBulk = components['schemas']['JobBulk'];
@@ -5171,7 +5310,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Note"];
+                "application/json": components["schemas"]["PauseRequest"];
             };
         };
         responses: {
@@ -5245,6 +5384,107 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["RunRequest"];
+            };
+        };
+        responses: {
+            /** @description The run is committed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    skipFire: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkipRequest"];
+            };
+        };
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    unskipFire: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkipRequest"];
+            };
+        };
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobItem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    runFireEarly: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkipRequest"];
             };
         };
         responses: {

@@ -2,7 +2,7 @@ import type { Job, JobVersion } from "@/api/schema.gen";
 
 /** A job as its document says it: without what the system knows of the version. */
 export function definitionOf(version: JobVersion): Job {
-  const { version: _v, effective_from: _e, author: _a, note: _n, deleted: _d, ...job } = version;
+  const { version: _v, effective_from: _e, author: _a, note: _n, deleted: _d, skips: _s, ...job } = version;
   return job;
 }
 

@@ -1,0 +1,180 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Bounds of what somebody calls off for a while.
+const (
+	MaxSkips      = 100 // fires of a job that are called off and still ahead
+	MaxSkipReason = 500 // bytes
+)
+
+// Skip is one fire of a job that somebody has called off while it was ahead.
+type Skip struct {
+	FireTime time.Time `json:"fire_time"`
+	By       string    `json:"by,omitempty"`
+	At       time.Time `json:"at"`
+	Reason   string    `json:"reason,omitempty"`
+	// RunID is the run that was made in its place, of a fire that was wanted early.
+	RunID RunID `json:"run_id,omitempty"`
+}
+
+// String says why the fire does not run, as the ledger keeps it.
+func (s Skip) String() string {
+	who := cmp.Or(s.By, "somebody")
+	text := who + " called it off"
+	if s.RunID != "" {
+		text = who + " ran it early, as run " + string(s.RunID)
+	}
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	return text
+}
+
+// SkipOf returns the skip of the fire at an instant, or nil.
+func (v *Version) SkipOf(fireTime time.Time) *Skip {
+	if i, found := v.findSkip(fireTime); found {
+		return &v.Skips[i]
+	}
+	return nil
+}
+
+func (v *Version) findSkip(fireTime time.Time) (int, bool) {
+	return slices.BinarySearchFunc(v.Skips, fireTime, func(s Skip, at time.Time) int { return s.FireTime.Compare(at) })
+}
+
+// Skip calls a fire off, in the place of what was said of it before. It shares no memory
+// with the versions from which v was copied. Neither does TakeBack.
+func (v *Version) Skip(s Skip) {
+	i, found := v.findSkip(s.FireTime)
+	v.Skips = slices.Clone(v.Skips)
+	if found {
+		v.Skips[i] = s
+		return
+	}
+	v.Skips = slices.Insert(v.Skips, i, s)
+}
+
+// TakeBack has the fire at an instant run after all.
+func (v *Version) TakeBack(fireTime time.Time) {
+	if i, found := v.findSkip(fireTime); found {
+		v.Skips = slices.Delete(slices.Clone(v.Skips), i, i+1)
+	}
+}
+
+// ForgetSkips drops skips up to the instant from which v is effective: their fires
+// belong to versions before it.
+func (v *Version) ForgetSkips() {
+	i, _ := v.findSkip(v.EffectiveFrom.Add(time.Nanosecond))
+	v.Skips = slices.Clone(v.Skips[i:])
+	if len(v.Skips) == 0 {
+		v.Skips = nil
+	}
+}
+
+// PausedAt reports whether the job is paused at an instant. One that is paused until an
+// instant is not any more at that instant.
+func (j *Job) PausedAt(at time.Time) bool {
+	return j.Paused || j.PausedUntil != nil && at.Before(*j.PausedUntil)
+}
+
+// suspension is what a plan has called off for a while. It is immutable.
+type suspension struct {
+	until int64  // the pause ends at; 0: there is none that ends
+	skips []Skip // in order
+}
+
+func suspensionOf(v *Version) *suspension {
+	if v.PausedUntil == nil && len(v.Skips) == 0 {
+		return nil
+	}
+	s := &suspension{skips: v.Skips}
+	if v.PausedUntil != nil {
+		s.until = v.PausedUntil.UnixMilli()
+	}
+	return s
+}
+
+// WhyPaused returns why the job is paused at an instant in Unix milliseconds, or "".
+func (p *Plan) WhyPaused(at int64) string {
+	switch s := p.suspended; {
+	case p.Paused:
+		return "the job is paused"
+	case s != nil && at < s.until:
+		return "the job is paused until " + time.UnixMilli(s.until).UTC().Format(time.RFC3339)
+	default:
+		return ""
+	}
+}
+
+// WhyOff returns why the fire at an instant in Unix milliseconds is not to run, because
+// somebody has paused the job or called the fire off; or "".
+func (p *Plan) WhyOff(at int64) string {
+	if why := p.WhyPaused(at); why != "" || p.suspended == nil {
+		return why
+	}
+	skips := p.suspended.skips
+	i, found := slices.BinarySearchFunc(skips, at, func(s Skip, at int64) int { return cmp.Compare(s.FireTime.UnixMilli(), at) })
+	if !found {
+		return ""
+	}
+	return skips[i].String()
+}
+
+// Off reports whether WhyOff gives a reason.
+func (p *Plan) Off(at int64) bool {
+	return p.Paused || p.suspended != nil && p.WhyOff(at) != ""
+}
+
+// Stretches calls yield for the parts of (after, upto], in order, in each of which
+// WhyOff says the same of all of the plan's fires that are due in it.
+func (p *Plan) Stretches(after, upto int64, yield func(after, upto int64)) {
+	if s := p.suspended; s != nil {
+		ends := []int64{s.until - 1 + p.Offset}
+		for _, skip := range s.skips {
+			due := skip.FireTime.UnixMilli() + p.Offset
+			ends = append(ends, due-1, due)
+		}
+		slices.Sort(ends)
+		for _, end := range ends {
+			if end > after && end < upto {
+				yield(after, end)
+				after = end
+			}
+		}
+	}
+	yield(after, upto)
+}
+
+// validatePause checks that a pause either ends or does not.
+func (j Job) validatePause() error {
+	switch at := j.PausedUntil; {
+	case at == nil:
+		return nil
+	case j.Paused:
+		return invalid("paused_until", "is given together with paused, which has no end")
+	case at.Year() < 1970 || at.Year() > 2225:
+		return invalid("paused_until", "%s must be between the years 1970 and 2225", at.Format(time.RFC3339))
+	default:
+		return nil
+	}
+}
+
+// CheckSkip returns an *InvalidError unless the fire at an instant in Unix milliseconds is one
+// of the job's.
+func (j Job) CheckSkip(fireTime time.Time) error {
+	var planner Planner
+	fires, err := planner.Preview(j, fireTime.Add(-time.Millisecond), 1)
+	if err != nil {
+		return fmt.Errorf("plan job %s: %w", j.Job, err)
+	}
+	if len(fires) == 0 || fires[0].At != fireTime.UnixMilli() {
+		return invalid("fire_time", "the schedule of %s has no fire at %s", j.Job, fireTime.UTC().Format(time.RFC3339Nano))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// fireOf names a fire.
+type fireOf struct {
+	job job.Name
+	at  int64
+}
+
+// early is a fire that somebody wanted to run early: what became of it, and of the run
+// in its place.
+type early struct {
+	run    job.RunID
+	stored bool // the run in its place is
+	ran    bool // a run for the fire is
+}
+
+// callFireOff has v call off one of its fires, or take one back.
+func (w *world) callFireOff(v *job.Version) {
+	name := v.Job.Job
+	if len(v.Skips) > 0 && w.chance(30) {
+		s := v.Skips[w.rng.IntN(len(v.Skips))]
+		if s.RunID == "" { // what runs early cannot be taken back
+			v.TakeBack(s.FireTime)
+		}
+		return
+	}
+	at, ok := w.fireAhead(v)
+	if ok && v.SkipOf(instant(at)) == nil {
+		v.Skip(job.Skip{FireTime: instant(at), At: instant(w.clock), By: "ada", Reason: fmt.Sprintf("no need, version %d", v.Version)})
+		w.say("the fire of %s at %s is called off", name, instant(at))
+	}
+}
+
+// fireAhead returns one of the next fires of v.
+func (w *world) fireAhead(v *job.Version) (int64, bool) {
+	lo := v.EffectiveFrom.UnixMilli()
+	fires := w.oracle.fires(v, lo, lo+600*w.scale.unit.Milliseconds())
+	if len(fires) == 0 {
+		return 0, false
+	}
+	return fires[w.rng.IntN(min(len(fires), 5))], true
+}
+
+// runEarly has the next fire of a job run now, as the API does: it calls the fire off,
+// and then asks the owner, who has heard of that, for the run in its place.
+func (w *world) runEarly(o *owner) {
+	was := w.newest[w.names[w.rng.IntN(len(w.names))]]
+	if was == nil || was.Deleted {
+		return
+	}
+	v := w.editOf(was)
+	at, ok := w.fireAhead(v)
+	if !ok || v.SkipOf(instant(at)) != nil {
+		return
+	}
+	id := job.FireRunID(v.Job.Job, w.clock, job.Cause(fmt.Sprintf("early %d", len(w.asked))))
+	v.Skip(job.Skip{FireTime: instant(at), At: instant(w.clock), By: "ada", RunID: id})
+	w.saveVersion(v)
+	w.hastened[fireOf{v.Job.Job, at}] = &early{run: id}
+	for o.heard < len(w.changes) {
+		o.hear(w)
+	}
+	r := bus.TriggerRequest{RunID: id, Job: v.Job.Job, Cause: job.CauseManual, InsteadOf: instant(at)}
+	if _, err := o.m.Submit(r); err != nil {
+		w.say("the fire of %s at %s cannot run early: %v", v.Job.Job, instant(at), err)
+		return
+	}
+	w.say("the fire of %s at %s is to run early, as %s", v.Job.Job, instant(at), id)
+	w.asked[id] = false
+	w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
+}
+
+// editOf returns the next version of a job, which says the same.
+func (w *world) editOf(was *job.Version) *job.Version {
+	v := *was
+	v.Version++
+	v.Task = job.Task{Shell: fmt.Sprintf("version %d", v.Version)}
+	if v.EffectiveFrom = instant(w.clock); !v.EffectiveFrom.After(was.EffectiveFrom) {
+		v.EffectiveFrom = instant(was.EffectiveFrom.UnixMilli() + 1)
+		if w.punctual {
+			w.clock = v.EffectiveFrom.UnixMilli()
+		}
+	}
+	return &v
+}
+
+// saveVersion saves a job's next version.
+func (w *world) saveVersion(v *job.Version) {
+	if v.Deleted { // whoever makes the job anew begins anew
+		v.Skips = nil
+		maps.DeleteFunc(w.hastened, func(f fireOf, _ *early) bool { return f.job == v.Job.Job })
+	}
+	v.ForgetSkips()
+	w.newest[v.Job.Job] = v
+	w.save(v)
+}
+
+// checkEarly sees that of a fire and the run in its place at most one is made, as a
+// stored batch tells of a job.
+func (w *world) checkEarly(name job.Name, lines []bus.Decided) {
+	for _, l := range lines {
+		switch l.Cause { //nolint:exhaustive // nobody runs early for the others
+		case job.CauseManual:
+			for _, e := range w.hastened {
+				e.stored = e.stored || e.run == l.RunID
+			}
+		case job.CauseSchedule, job.CauseMisfire:
+			if e := w.hastened[fireOf{name, l.FireTime.UnixMilli()}]; e != nil && !slices.Contains([]job.Status{job.StatusSkipped, job.StatusMissed}, l.Status) {
+				e.ran = true
+			}
+		}
+	}
+	for f, e := range w.hastened {
+		if e.stored && e.ran {
+			fail("the fire of %s at %s runs, and run %s in its place does too", f.job, instant(f.at), e.run)
+		}
+	}
+}
