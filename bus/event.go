@@ -47,9 +47,12 @@ type Event struct {
 	// executor of the same attempt went silent.
 	Delivery int `json:"delivery,omitempty"`
 	// At is when the event was made, by the speaker's clock.
-	At         time.Time `json:"at"`
-	StartedAt  time.Time `json:"started_at,omitzero"`
-	FinishedAt time.Time `json:"finished_at,omitzero"`
+	At time.Time `json:"at"`
+	// DeliveredAt is when the instance got the trigger of an attempt that it has begun,
+	// by its clock. An older executor leaves it out.
+	DeliveredAt time.Time `json:"delivered_at,omitzero"`
+	StartedAt   time.Time `json:"started_at,omitzero"`
+	FinishedAt  time.Time `json:"finished_at,omitzero"`
 
 	// Of finished events:
 	Status   job.Status `json:"status,omitempty"`
@@ -119,6 +122,7 @@ func (e *Event) encode() ([]byte, error) {
 	o.textNonempty("instance", e.Instance)
 	o.numberNonzero("delivery", e.Delivery)
 	o.instant("at", e.At)
+	o.instantNonzero("delivered_at", e.DeliveredAt)
 	o.instantNonzero("started_at", e.StartedAt)
 	o.instantNonzero("finished_at", e.FinishedAt)
 	o.textNonempty("status", string(e.Status))

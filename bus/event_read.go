@@ -49,6 +49,8 @@ func readEvent(data []byte, e *Event) bool {
 			e.Delivery = s.number()
 		case "at":
 			e.At = s.instant()
+		case "delivered_at":
+			e.DeliveredAt = s.instant()
 		case "started_at":
 			e.StartedAt = s.instant()
 		case "finished_at":

@@ -21,7 +21,8 @@ func endEvent(tb testing.TB, change func(*bus.Event)) *nats.Msg {
 		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(64), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
 	}, bus.EventFinished, fire.Add(time.Second))
-	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, fire.Add(8*time.Millisecond), e.At, 10
+	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, 10
+	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
 	change(e)
 	m, err := e.Msg()
 	if err != nil {

@@ -46,14 +46,14 @@ func event(kind bus.EventKind) *bus.Event {
 	e.Instance, e.Delivery = "worker-1", 2
 	switch kind {
 	case bus.EventStarted:
-		e.StartedAt, e.RouteReason = noon.Add(time.Second), "worker-0 is busy (8/8); worker-1 was chosen by first"
+		e.DeliveredAt, e.StartedAt, e.RouteReason = noon.Add(990*time.Millisecond), noon.Add(time.Second), "worker-0 is busy (8/8); worker-1 was chosen by first"
 	case bus.EventHeld:
 		e.Instance, e.Text = "", "no instance is free: worker-1 is busy (8/8)"
 	case bus.EventProgress:
 		e.Percent, e.Text = 42.5, "half way"
 	case bus.EventFinished:
 		code := 0
-		e.StartedAt, e.FinishedAt = noon.Add(time.Second), noon.Add(2*time.Second)
+		e.DeliveredAt, e.StartedAt, e.FinishedAt = noon.Add(990*time.Millisecond), noon.Add(time.Second), noon.Add(2*time.Second)
 		e.Status, e.ExitCode, e.Message, e.Result, e.LogLines = job.StatusSucceeded, &code, "well done", json.RawMessage(`[1]`), 12
 	}
 	return e

@@ -28,7 +28,7 @@ func TestARunIsReportedOnceAndItsTriggerIsGone(t *testing.T) {
 		time.Sleep(time.Second)
 		start := began.Add(time.Since(began).Truncate(time.Second) - time.Second)
 		want := bus.EventOf(tr, bus.EventFinished, start.Add(300*time.Millisecond))
-		want.Instance, want.Delivery, want.StartedAt, want.FinishedAt = "a", 1, start, want.At
+		want.Instance, want.Delivery, want.DeliveredAt, want.StartedAt, want.FinishedAt = "a", 1, start, start, want.At
 		want.Status, want.Result = job.StatusSucceeded, []byte(`{"rows":7}`)
 		if diff := cmp.Diff([]*bus.Event{want}, w.events()); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)

@@ -43,7 +43,8 @@ type Run struct {
 	over     bool      // the finished event is on its way
 
 	// Written by the loop before the attempt's goroutine begins, read by both.
-	startedAt time.Time
+	came      time.Time // when the trigger was delivered
+	startedAt time.Time // zero while the attempt has not been begun
 
 	span        trace.Span // nil: nobody traces
 	traceParent string     // of it
@@ -60,7 +61,6 @@ type Run struct {
 type loopState struct {
 	reply       string                  // where to acknowledge; a redelivery replaces it
 	begun       bool                    // has a goroutine
-	came        time.Time               // when it was delivered
 	lastSign    time.Time               // when the bus last heard that the attempt lives
 	cancel      context.CancelCauseFunc // set when begun
 	done        <-chan struct{}         // closed when the attempt's context is
@@ -176,7 +176,10 @@ func (r *Run) exit() *int {
 // event returns an event about the run.
 func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 	ev := bus.EventOf(r.trigger, kind, at)
-	ev.Instance, ev.Delivery, ev.StartedAt = r.instance, r.delivered, r.startedAt
+	ev.Instance, ev.Delivery = r.instance, r.delivered
+	if !r.startedAt.IsZero() {
+		ev.DeliveredAt, ev.StartedAt = r.came.UTC().Truncate(time.Millisecond), r.startedAt
+	}
 	if kind == bus.EventStarted {
 		ev.RouteReason = r.routeReason
 	}
