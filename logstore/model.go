@@ -29,6 +29,7 @@ type Run struct {
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
 	CommittedAt time.Time `json:"committed_at,omitzero"` // when its trigger, or the reason against it, became durable
+	DeliveredAt time.Time `json:"delivered_at,omitzero"` // when Instance got the trigger that it began at StartedAt; zero of an older executor's
 	StartedAt   time.Time `json:"started_at,omitzero"`
 	FinishedAt  time.Time `json:"finished_at,omitzero"`
 	// Instance ran it last; Delivery counts how often its trigger was handed out.

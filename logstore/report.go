@@ -179,10 +179,12 @@ type ReportRow struct {
 	Attempts int `json:"attempts"`
 
 	// Of the attempts that were begun: how long they took; and of the first ones, how long
-	// after the fire time they were committed, begun and ended. A time is what it was when
-	// the attempt's end was first heard of.
+	// after the fire time they were committed, delivered to an instance, begun and ended. A
+	// time is what it was when the attempt's end was first heard of. When attempts of older
+	// executors were delivered is not known: these are not counted there.
 	Duration  Spread `json:"duration"`
 	Committed Spread `json:"committed_after"`
+	Delivered Spread `json:"delivered_after"`
 	Started   Spread `json:"started_after"`
 	Finished  Spread `json:"finished_after"`
 }

@@ -47,9 +47,10 @@ type Update struct {
 
 	// Of started, progress and finished. A started update without an instance says that
 	// a piece of the run has begun, and so has the run: the earliest counts.
-	Instance  string
-	Delivery  int
-	StartedAt time.Time
+	Instance    string
+	Delivery    int
+	DeliveredAt time.Time // zero where it is not known, or there is no StartedAt
+	StartedAt   time.Time
 
 	// Of progress:
 	Progress     float64
@@ -94,6 +95,15 @@ func (u *Update) Committed() time.Time {
 		return time.Time{}
 	}
 	return u.At
+}
+
+// Earlier reports whether u tells of an earlier start than other does, of which one
+// whose delivery is not known is the later of two at one instant.
+func (u *Update) Earlier(other *Update) bool {
+	if !u.StartedAt.Equal(other.StartedAt) {
+		return u.StartedAt.Before(other.StartedAt)
+	}
+	return !u.DeliveredAt.IsZero() && (other.DeliveredAt.IsZero() || u.DeliveredAt.Before(other.DeliveredAt))
 }
 
 // maxWord bounds texts that are names, in bytes.

@@ -127,7 +127,7 @@ func linesOf(l *bus.Log) []logstore.Line {
 func runOf(e *bus.Event) *logstore.Run {
 	return &logstore.Run{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Status: e.Status, Cause: e.Cause,
-		FireTime: e.FireTime, CommittedAt: e.CommittedAt, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
+		FireTime: e.FireTime, CommittedAt: e.CommittedAt, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
 		Instance: e.Instance, Delivery: e.Delivery, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result,
 		LogLines: e.LogLines, Retrying: e.Retry, Piece: pieceIn(e.Piece), Total: e.Total, Count: 1,
 	}

@@ -30,7 +30,7 @@ func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
 				return found.Runs, found.Next != "", storeError(err)
 			},
 			head: []string{
-				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "started_at", "finished_at", "duration_ms",
+				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",
 				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason",
 			},
 			row: runRow,
@@ -63,7 +63,7 @@ func runRow(r *logstore.Run) []string {
 	}
 	return []string{
 		string(r.RunID), string(r.Job), strconv.Itoa(r.Version), strconv.Itoa(r.Attempt), string(r.Status), strconv.FormatBool(r.Retrying), string(r.Cause),
-		cellTime(r.FireTime), cellTime(r.CommittedAt), cellTime(r.StartedAt), cellTime(r.FinishedAt), took,
+		cellTime(r.FireTime), cellTime(r.CommittedAt), cellTime(r.DeliveredAt), cellTime(r.StartedAt), cellTime(r.FinishedAt), took,
 		cellText(r.Instance), code, strconv.Itoa(r.Count), cellTime(r.Until), string(r.Parent), cellText(r.By), cellText(r.Message), cellText(r.Reason),
 	}
 }

@@ -93,7 +93,7 @@ func seedRuns(ctx context.Context, store logstore.Store, jobs, runs int, from ti
 		}
 		updates = append(updates, logstore.Update{
 			Kind: logstore.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1, Cause: job.CauseSchedule,
-			At: at.Add(2 * time.Second), CommittedAt: at, StartedAt: at.Add(20 * time.Millisecond), FinishedAt: at.Add(2 * time.Second), Instance: "bench", Delivery: 1, Status: status,
+			At: at.Add(2 * time.Second), CommittedAt: at, DeliveredAt: at.Add(15 * time.Millisecond), StartedAt: at.Add(20 * time.Millisecond), FinishedAt: at.Add(2 * time.Second), Instance: "bench", Delivery: 1, Status: status,
 		})
 		if len(updates) == batch {
 			if err := flush(i); err != nil {

@@ -201,7 +201,8 @@ func (p *benchPast) end(i int) (*nats.Msg, error) {
 		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(p.shards), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
 	}, bus.EventFinished, fire.Add(time.Second))
-	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, fire.Add(8*time.Millisecond), e.At, benchLines
+	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, benchLines
+	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
 	return e.Msg()
 }
 
@@ -273,7 +274,7 @@ func (r *benchResult) rawInserts(ctx context.Context, address string, past *benc
 	if err != nil {
 		return err
 	}
-	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
+	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
 	if err != nil {
 		return err
 	}
@@ -313,7 +314,8 @@ func (p *benchPast) rawEnds(from int) []any {
 		attempt, version, delivery, lines, rev []uint32
 		group, name, instance, batch           []string
 		status, cause, sign                    []int8
-		fire, committed, started, finished     []int64
+		fire, committed, delivered             []int64
+		started, finished                      []int64
 		exit                                   []*int32
 		measured                               []bool
 	}
@@ -324,10 +326,10 @@ func (p *benchPast) rawEnds(from int) []any {
 		c.attempt, c.version, c.delivery, c.lines, c.rev = append(c.attempt, 1), append(c.version, 1), append(c.delivery, 1), append(c.lines, benchLines), append(c.rev, 1)
 		c.group, c.name, c.instance, c.batch = append(c.group, name.Group()), append(c.name, string(name)), append(c.instance, "worker-1"), append(c.batch, "EVT:1-10000")
 		c.status, c.cause, c.sign, c.measured, c.exit = append(c.status, 10), append(c.cause, 1), append(c.sign, 1), append(c.measured, true), append(c.exit, nil)
-		c.fire, c.committed, c.started, c.finished = append(c.fire, ms), append(c.committed, ms+5), append(c.started, ms+8), append(c.finished, ms+1000)
+		c.fire, c.committed, c.delivered, c.started, c.finished = append(c.fire, ms), append(c.committed, ms+5), append(c.delivered, ms+7), append(c.started, ms+8), append(c.finished, ms+1000)
 	}
 	return []any{
-		c.id, c.attempt, c.group, c.name, c.version, c.status, c.status, c.status, c.cause, c.fire, c.committed, c.started, c.finished,
+		c.id, c.attempt, c.group, c.name, c.version, c.status, c.status, c.status, c.cause, c.fire, c.committed, c.delivered, c.started, c.finished,
 		c.instance, c.delivery, c.exit, c.lines, c.sign, c.rev, c.measured, c.batch,
 	}
 }

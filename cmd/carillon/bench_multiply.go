@@ -40,10 +40,10 @@ func (s *seeding) multiply(ctx context.Context, where string, say func(runs, lin
 			return fmt.Sprintf("if(toUnixTimestamp64Milli(%[1]s) = 0, %[1]s, addDays(%[1]s, -days))", column)
 		}
 		version := 1 + (seedDays-age)*3/seedDays
-		err := conn.Exec(ctx, fmt.Sprintf("INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, cause, fire_time, committed_at, started_at, finished_at, instance, delivery, "+
+		err := conn.Exec(ctx, fmt.Sprintf("INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, "+
 			"exit_code, message, log_lines, reported, retry, sign, revision, measured, batch) "+
-			"WITH %s SELECT %s, attempt, group, job, %d, status, run_status, cause, fire_at, %s, %s, %s, instance, delivery, exit_code, message, log_lines, reported, retry, sign, revision, "+
-			"duration_ms >= 0, batch FROM runs FINAL WHERE sign = 1 AND %s", source, shiftedID, version, moved("committed_at"), moved("started_at"), moved("finished_at"), from))
+			"WITH %s SELECT %s, attempt, group, job, %d, status, run_status, cause, fire_at, %s, %s, %s, %s, instance, delivery, exit_code, message, log_lines, reported, retry, sign, revision, "+
+			"duration_ms >= 0, batch FROM runs FINAL WHERE sign = 1 AND %s", source, shiftedID, version, moved("committed_at"), moved("delivered_at"), moved("started_at"), moved("finished_at"), from))
 		if err != nil {
 			return fmt.Errorf("make runs of %s: %w", day.Format(time.DateOnly), err)
 		}

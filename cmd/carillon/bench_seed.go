@@ -59,7 +59,7 @@ func (s *seeding) next(i int) seededRun {
 	started := committed.Add(time.Duration(s.random.ExpFloat64()*40) * time.Millisecond)
 	u := logstore.Update{
 		Kind: logstore.KindFinished, RunID: job.NewRunID(fire), Job: name, Version: 1 + i*3/s.runs, Attempt: 1, Cause: job.CauseSchedule, CommittedAt: committed,
-		StartedAt: started, FinishedAt: started.Add(time.Duration(float64(100+10*(n%seedJobs))*(0.5+s.random.ExpFloat64())) * time.Millisecond),
+		DeliveredAt: committed.Add(started.Sub(committed) * 9 / 10).Truncate(time.Millisecond), StartedAt: started, FinishedAt: started.Add(time.Duration(float64(100+10*(n%seedJobs))*(0.5+s.random.ExpFloat64())) * time.Millisecond),
 		Status: job.StatusSucceeded, Instance: fmt.Sprintf("worker-%d", s.random.IntN(20)), Delivery: 1,
 	}
 	u.At = u.FinishedAt
@@ -83,7 +83,7 @@ func (s *seeding) next(i int) seededRun {
 	if u.Status == job.StatusFailed && s.random.IntN(3) == 0 {
 		again := u
 		again.Attempt, again.CommittedAt = 2, u.FinishedAt.Add(10*time.Second)
-		again.StartedAt, again.FinishedAt = again.CommittedAt, again.CommittedAt.Add(u.FinishedAt.Sub(u.StartedAt))
+		again.DeliveredAt, again.StartedAt, again.FinishedAt = again.CommittedAt, again.CommittedAt, again.CommittedAt.Add(u.FinishedAt.Sub(u.StartedAt))
 		if again.At = again.FinishedAt; s.random.IntN(4) > 0 {
 			again.Status, again.Message, again.ExitCode = job.StatusSucceeded, "", new(int)
 		}

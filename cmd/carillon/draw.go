@@ -201,6 +201,24 @@ func runNote(run client.Run) string {
 	return strings.Join(notes, "; ")
 }
 
+// latenessOf tells how long after the fire time the stages of a first attempt were, as far
+// as they are known.
+func latenessOf(run client.Run) string {
+	if run.Attempt != 1 {
+		return ""
+	}
+	var stages []string
+	for _, s := range []struct {
+		at    time.Time
+		stage string
+	}{{run.CommittedAt, "to commit"}, {run.DeliveredAt, "to deliver"}, {run.StartedAt, "to start"}} {
+		if !s.at.IsZero() {
+			stages = append(stages, took(run.FireTime, s.at)+" "+s.stage)
+		}
+	}
+	return strings.Join(stages, ", ")
+}
+
 func drawRun(t *table, run client.RunDetail, k kin) {
 	t.row("run", string(run.RunID))
 	t.row("job", string(run.Job))
@@ -225,6 +243,9 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 		t.row("started", instant(a.StartedAt))
 		t.row("finished", instant(a.FinishedAt))
 		t.row("took", took(a.StartedAt, a.FinishedAt))
+		if late := latenessOf(a); late != "" {
+			t.row("late by", late)
+		}
 		t.row("instance", cell(a.Instance, 100))
 		if a.ExitCode != nil {
 			t.row("exit code", strconv.Itoa(*a.ExitCode))

@@ -99,8 +99,9 @@ func TestTables(t *testing.T) {
 	})
 	golden(t, "run-in-pieces", func(tab *table) {
 		first := client.Run{
+			CommittedAt: at("03:00:01.005"), DeliveredAt: at("03:00:01.008"),
 			RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b06", Job: "ops/rotate", Attempt: 1, Total: 3, Status: job.StatusFailed, Retrying: true, Cause: job.CauseParent,
-			FireTime: at("03:00:01.000"), StartedAt: at("03:00:01.000"), FinishedAt: at("03:00:03.250"), Count: 1, Reason: "1 of 3 pieces failed",
+			FireTime: at("03:00:01.000"), StartedAt: at("03:00:01.010"), FinishedAt: at("03:00:03.250"), Count: 1, Reason: "1 of 3 pieces failed",
 		}
 		piece := func(index, attempt int, status job.Status) client.Run {
 			p := first

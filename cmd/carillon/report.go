@@ -157,7 +157,14 @@ func newRowsCommand(name, short string, by []logstore.Dimension, order logstore.
 	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		o := logstore.Order(chosen)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
-	}, func(t *table, r client.Report) { drawRows(t, strings.ToUpper(string(by[len(by)-1])), r.Items, rowName) })
+	}, func(t *table, r client.Report) {
+		title := strings.ToUpper(string(by[len(by)-1]))
+		if order == logstore.OrderLateness {
+			drawStages(t, title, r.Items, rowName)
+			return
+		}
+		drawRows(t, title, r.Items, rowName)
+	})
 	orders := words[string](logstore.Orders[1:])
 	cmd.Flags().StringVar(&chosen, "order", chosen, "what comes first, by `order`: "+strings.Join(orders, ", "))
 	complete(cmd, "order", orders...)
@@ -187,6 +194,19 @@ func drawRows(t *table, title string, rows []logstore.ReportRow, name func(*logs
 		t.row(cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
 			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
 			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
+	}
+}
+
+// drawStages shows how late the stages of runs were.
+func drawStages(t *table, title string, rows []logstore.ReportRow, name func(*logstore.ReportRow) string) {
+	t.row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
+	for i := range rows {
+		r := &rows[i]
+		cells := []string{cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
+		for _, s := range []logstore.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
+			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
+		}
+		t.row(cells...)
 	}
 }
 

@@ -30,6 +30,12 @@ func TestTheOverviewIsDrawn(t *testing.T) {
 			First: at("02:00:00.000"), Last: at("02:50:00.000"), LastRun: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 		}},
 	}
+	late := row(logstore.ReportRow{Job: "ops/backup"}, 9, 0, 0, 90*time.Minute)
+	late.Committed = logstore.Spread{Count: 9, P50: 5 * time.Millisecond, P95: 7 * time.Millisecond}
+	late.Delivered = logstore.Spread{Count: 9, P50: 9 * time.Millisecond, P95: 40 * time.Millisecond}
+	late.Finished = logstore.Spread{Count: 9, P50: 90 * time.Minute, P95: 3 * time.Hour}
+	older := row(logstore.ReportRow{Job: "ops/report"}, 1, 0, 0, time.Second) // its executor does not tell when runs were delivered
+	golden(t, "late", func(t *table) { drawStages(t, "JOB", []logstore.ReportRow{late, older}, rowName) })
 	golden(t, "overview", func(t *table) { drawOverview(t, o) })
 	golden(t, "overview-empty", func(t *table) { drawOverview(t, client.Overview{From: o.From, To: o.To}) })
 }

@@ -60,12 +60,14 @@ func (r *row) takeRecord(u *logstore.Update, status int8) {
 
 func (r *row) takeEvent(u *logstore.Update, ends bool) {
 	// An update speaks when its instance is the one to show. A whole that is done in
-	// pieces has no instance, and began when the first piece did.
-	delivery, started := toUint32(u.Delivery), millis(u.StartedAt)
+	// pieces has no instance, and began when the first piece did; of two that began at one
+	// instant, the one counts that was delivered first.
+	delivery, delivered, started := toUint32(u.Delivery), millis(u.DeliveredAt), millis(u.StartedAt)
 	speaks := u.Instance != "" && (r.instance == "" || ends || r.reported == 0 && delivery > r.delivery)
-	earlier := u.Instance == "" && r.instance == "" && started < r.startedAt
+	earlier := u.Instance == "" && r.instance == "" && (started < r.startedAt ||
+		started == r.startedAt && delivered != 0 && (r.deliveredAt == 0 || delivered < r.deliveredAt))
 	if started != 0 && (r.startedAt == 0 || speaks || earlier) {
-		r.startedAt = started
+		r.deliveredAt, r.startedAt = delivered, started
 	}
 	if speaks {
 		r.instance, r.delivery = u.Instance, delivery

@@ -71,6 +71,11 @@ func (s *Store) migrate(ctx context.Context, lock func(context.Context) (func(),
 	if err != nil {
 		return err
 	}
+	return s.migrateBy(ctx, known, lock)
+}
+
+// migrateBy is migrate of a program that knows some migrations.
+func (s *Store) migrateBy(ctx context.Context, known []migration, lock func(context.Context) (func(), error)) error {
 	due, err := s.due(ctx, known)
 	if err != nil || len(due) == 0 {
 		return err

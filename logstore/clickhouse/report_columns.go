@@ -31,7 +31,19 @@ func (layout) ReportColumns(by, measured string) string {
 		{"started_q", "lateness_ms", measured + " AND attempt = 1"},
 		{"finished_q", "(lateness_ms + duration_ms)", measured + " AND attempt = 1"},
 	} {
-		columns = append(columns, fmt.Sprintf("quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(%s, 0)))), %s) AS %s", q.value, q.condition, q.name))
+		columns = append(columns, quantiles(q.value, q.condition, q.name))
 	}
 	return "    " + strings.Join(columns, ",\n    ")
+}
+
+// DeliveredColumns are those of when the trigger was delivered, which reports have besides
+// ReportColumns.
+func (layout) DeliveredColumns(measured string) string {
+	condition := measured + " AND attempt = 1 AND deliver_ms >= 0"
+	return "    countIf(" + condition + ") AS delivered,\n    " + quantiles("deliver_ms", condition, "delivered_q")
+}
+
+// quantiles is the column of some milliseconds, in steps of a logarithmic scale.
+func quantiles(value, condition, name string) string {
+	return fmt.Sprintf("quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(%s, 0)))), %s) AS %s", value, condition, name)
 }

@@ -15,11 +15,12 @@ type times uint8
 const (
 	durations times = 1 << iota
 	commits
+	deliveries
 	starts
 	ends
 
 	noTimes  times = 0
-	allTimes       = durations | commits | starts | ends
+	allTimes       = durations | commits | deliveries | starts | ends
 )
 
 // timesOf returns those that a report shows.
@@ -45,8 +46,8 @@ func (t times) columns() string {
 		return "quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r." + column + ")"
 	}
 	return strings.Join([]string{
-		sum(durations, "sum(r.begun)"), sum(commits|starts|ends, "sum(r.firsts)"), sum(durations, "sum(r.duration_sum_ms)"), sum(durations, "max(r.duration_max_ms)"),
-		quantiles(durations, "duration_q"), quantiles(commits, "committed_q"), quantiles(starts, "started_q"), quantiles(ends, "finished_q"),
+		sum(durations, "sum(r.begun)"), sum(commits|starts|ends, "sum(r.firsts)"), sum(deliveries, "sum(r.delivered)"), sum(durations, "sum(r.duration_sum_ms)"), sum(durations, "max(r.duration_max_ms)"),
+		quantiles(durations, "duration_q"), quantiles(commits, "committed_q"), quantiles(deliveries, "delivered_q"), quantiles(starts, "started_q"), quantiles(ends, "finished_q"),
 	}, ", ")
 }
 

@@ -98,9 +98,11 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 		var version uint32
 		var counts []int64
 		var attempts int64
-		var measured, firsts, sum, longest uint64
-		var duration, committed, started, finished []float32
-		if err := found.Scan(&at, &r.Group, &name, &version, &r.Instance, &counts, &attempts, &measured, &firsts, &sum, &longest, &duration, &committed, &started, &finished); err != nil {
+		var measured, firsts, known, sum, longest uint64
+		var duration, committed, delivered, started, finished []float32
+		err := found.Scan(&at, &r.Group, &name, &version, &r.Instance, &counts, &attempts, &measured, &firsts, &known, &sum, &longest,
+			&duration, &committed, &delivered, &started, &finished)
+		if err != nil {
 			return nil, err
 		}
 		r.At, r.Job, r.Version, r.Attempts = instant(at), job.Name(name), int(version), int(attempts)
@@ -115,7 +117,8 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 		if measured > 0 {
 			r.Duration.Mean, r.Duration.Max = milliseconds(sum/measured), milliseconds(longest)
 		}
-		r.Committed, r.Started, r.Finished = spreadOf(firsts, committed), spreadOf(firsts, started), spreadOf(firsts, finished)
+		r.Committed, r.Delivered = spreadOf(firsts, committed), spreadOf(known, delivered)
+		r.Started, r.Finished = spreadOf(firsts, started), spreadOf(firsts, finished)
 		all = append(all, r)
 	}
 	return all, explain(found.Err())
@@ -220,9 +223,9 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 		{"report_instance", "toStartOfHour(fire_time) AS bucket, group, instance", "status", " AND instance != ''"},
 	} {
 		keys := strings.ReplaceAll(strings.ReplaceAll(r.keys, "toStartOfMinute(fire_time) AS ", ""), "toStartOfHour(fire_time) AS ", "")
-		names := keys + ", " + strings.Join(reportStatuses, ", ") + ", attempts, begun, firsts, duration_sum_ms, duration_max_ms, duration_q, committed_q, started_q, finished_q"
-		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
-			r.table, names, r.keys, s.layout.ReportColumns(r.by, measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
+		names := keys + ", " + strings.Join(reportStatuses, ", ") + ", attempts, begun, firsts, duration_sum_ms, duration_max_ms, duration_q, committed_q, started_q, finished_q, delivered, delivered_q"
+		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
+			r.table, names, r.keys, s.layout.ReportColumns(r.by, measurable), s.layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), explain(err))
 		}

@@ -32,7 +32,8 @@ type row struct {
 	job                                        job.Name
 	version, total                             uint32
 	status, runStatus, cause                   int8
-	committedAt, startedAt, finishedAt         int64
+	committedAt, deliveredAt                   int64
+	startedAt, finishedAt                      int64
 	instance                                   string
 	delivery                                   uint32
 	exited                                     bool
@@ -72,6 +73,7 @@ func insertColumns(rows []stored) []column {
 		{"cause", collect(rows, func(r *stored) int8 { return r.cause })},
 		{"fire_time", collect(rows, func(r *stored) int64 { return r.fire })},
 		{"committed_at", collect(rows, func(r *stored) int64 { return r.committedAt })},
+		unless(0, "delivered_at", rows, func(r *stored) int64 { return r.deliveredAt }),
 		{"started_at", collect(rows, func(r *stored) int64 { return r.startedAt })},
 		{"finished_at", collect(rows, func(r *stored) int64 { return r.finishedAt })},
 		{"instance", collect(rows, func(r *stored) string { return r.instance })},
@@ -134,7 +136,7 @@ func collect[R, V any](rows []R, value func(*R) V) []V {
 func readColumns(withResult bool) string {
 	columns := []string{
 		"run_id", "broadcast_index", "broadcast_total", "attempt", "toString(job)", "version", "toInt8(status)", "toInt8(run_status)", "toInt8(cause)",
-		"toUnixTimestamp64Milli(fire_time)", "toUnixTimestamp64Milli(committed_at)", "toUnixTimestamp64Milli(started_at)", "toUnixTimestamp64Milli(finished_at)",
+		"toUnixTimestamp64Milli(fire_time)", "toUnixTimestamp64Milli(committed_at)", "toUnixTimestamp64Milli(delivered_at)", "toUnixTimestamp64Milli(started_at)", "toUnixTimestamp64Milli(finished_at)",
 		"toString(instance)", "delivery", "isNotNull(exit_code)", "ifNull(exit_code, 0)", "message", "reason", "end_reason", "made_by", "log_lines", "count",
 		"toUnixTimestamp64Milli(until)", "parent_run_id", "toInt8(reported)", "toUnixTimestamp64Milli(reported_at)", "retry", "toInt8(ruled)",
 		"toUnixTimestamp64Milli(ruled_at)", "toInt8(reason_of)", "progress", "sign", "revision", "batch",
@@ -155,7 +157,7 @@ func scanRows(rows driver.Rows, withResult bool) ([]stored, error) {
 		var exited uint8
 		into := []any{
 			&r.id, &r.index, &r.total, &r.attempt, &name, &r.version, &r.status, &r.runStatus, &r.cause,
-			&r.fire, &r.committedAt, &r.startedAt, &r.finishedAt, &r.instance, &r.delivery, &exited, &r.exitCode,
+			&r.fire, &r.committedAt, &r.deliveredAt, &r.startedAt, &r.finishedAt, &r.instance, &r.delivery, &exited, &r.exitCode,
 			&r.message, &r.reason, &r.endReason, &r.madeBy, &r.logLines, &r.count,
 			&r.until, &r.parent, &r.reported, &r.reportedAt, &r.retry, &r.ruled, &r.ruledAt, &r.reasonOf, &r.progress, &r.sign, &r.revision, &r.batch,
 		}

@@ -66,7 +66,7 @@ func (r *row) run() logstore.Run {
 	run := logstore.Run{
 		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
 		Status: statusOf[r.status], Retrying: r.status >= firstFinal && r.runStatus == statusCodes[job.StatusQueued], Cause: causeOf[r.cause],
-		CommittedAt: instantAt(r.committedAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
+		CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
 		Instance: r.instance, Delivery: int(r.delivery), Message: r.message, Reason: cmp.Or(r.endReason, r.reason), By: r.madeBy,
 		LogLines: int(r.logLines), Count: int(r.count), Until: instantAt(r.until), //nolint:gosec // was an int
 	}

@@ -89,7 +89,7 @@ func decodeEvent(b *batch, m *message, shards int) {
 	}
 	u := logstore.Update{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Cause: e.Cause, At: e.At, CommittedAt: e.CommittedAt,
-		Instance: e.Instance, Delivery: e.Delivery, StartedAt: e.StartedAt,
+		Instance: e.Instance, Delivery: e.Delivery, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt,
 	}
 	switch e.Kind {
 	case bus.EventStarted:
@@ -121,14 +121,14 @@ func (b *batch) begin(piece *logstore.Update) {
 	}
 	key := attempt{piece.RunID, piece.Attempt}
 	if i, ok := b.begun[key]; ok {
-		if whole := &b.updates[i]; piece.StartedAt.Before(whole.StartedAt) {
-			whole.At, whole.StartedAt = piece.StartedAt, piece.StartedAt
+		if whole := &b.updates[i]; piece.Earlier(whole) {
+			whole.At, whole.DeliveredAt, whole.StartedAt = piece.StartedAt, piece.DeliveredAt, piece.StartedAt
 		}
 		return
 	}
 	whole := logstore.Update{
 		Kind: logstore.KindStarted, RunID: piece.RunID, Job: piece.Job, Version: piece.Version, Attempt: piece.Attempt, Total: piece.Total,
-		Cause: piece.Cause, At: piece.StartedAt, CommittedAt: piece.CommittedAt, StartedAt: piece.StartedAt,
+		Cause: piece.Cause, At: piece.StartedAt, CommittedAt: piece.CommittedAt, DeliveredAt: piece.DeliveredAt, StartedAt: piece.StartedAt,
 	}
 	if whole.Validate() != nil {
 		return // nor is the piece's valid, which tells why

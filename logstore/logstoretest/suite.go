@@ -17,6 +17,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"the first end stays and another is kept as late", firstEndStays},
 		{"a repeat of the end is not late", repeatedEndIsNotLate},
 		{"a redelivered attempt shows its new instance", redelivery},
+		{"a run shows when the trigger came to its instance", deliveries},
 		{"an end that the owner reports keeps the instance", ownerReportsEnd},
 		{"an end keeps its instance whoever starts later", endKeepsItsInstance},
 		{"several fires with one fate are one run", severalFires},

@@ -33,15 +33,16 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 	var entries []entry
 	for rows.Next() {
 		var (
-			e                                 entry
-			number, state, status, cause      int64
-			committedAt, startedAt, untilTime int64
-			exitCode                          sql.Null[int]
-			result                            string
+			e                            entry
+			number, state, status, cause int64
+			committedAt, deliveredAt     int64
+			startedAt, untilTime         int64
+			exitCode                     sql.Null[int]
+			result                       string
 		)
 		into := []any{
 			(*scanID)(&e.RunID), &e.Attempt, &e.Piece, &state,
-			&number, &e.Version, &status, &cause, &committedAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
+			&number, &e.Version, &status, &cause, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
 			&untilTime, &e.Count, &e.Total, &e.Progress, (*scanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
@@ -51,7 +52,7 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 			return nil, err
 		}
 		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.name(number), statusOf[status], causeOf[cause], e.RunID.Time()
-		e.CommittedAt, e.StartedAt, e.Until = instant(committedAt), instant(startedAt), instant(untilTime)
+		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = instant(committedAt), instant(deliveredAt), instant(startedAt), instant(untilTime)
 		e.FinishedAt, e.Reason = instant(e.reportedAt), e.reason
 		if e.ruled != 0 && e.ruled != e.reported {
 			e.FinishedAt = instant(e.ruledAt)

@@ -16,9 +16,16 @@ const (
 	speaks = "(excluded.instance <> '' AND (old.instance = '' OR " + ends + " OR (old.reported = 0 AND excluded.delivery > old.delivery)))"
 	newer  = "(excluded.progress_at > old.progress_at)"
 	// A whole that is done in pieces has no instance, and began when the first piece did.
-	earlier = "(excluded.instance = '' AND old.instance = '' AND excluded.started_at < old.started_at)"
+	// Of two that began at one instant, the one counts that was delivered first.
+	earlier = "(excluded.instance = '' AND old.instance = '' AND (excluded.started_at < old.started_at OR " +
+		"(excluded.started_at = old.started_at AND excluded.delivered_at <> 0 AND (old.delivered_at = 0 OR excluded.delivered_at < old.delivered_at))))"
+	// What was begun brings both of its instants.
+	begins = "(excluded.started_at <> 0 AND (old.started_at = 0 OR " + speaks + " OR " + earlier + "))"
 
-	merged   = "coalesce(nullif(old.ruled, 0), nullif(excluded.ruled, 0), nullif(old.reported, 0), nullif(excluded.reported, 0), max(old.status, excluded.status))"
+	merged = "coalesce(nullif(old.ruled, 0), nullif(excluded.ruled, 0), nullif(old.reported, 0), nullif(excluded.reported, 0), max(old.status, excluded.status))"
+	// The first end of an attempt that it does not say was begun.
+	unbegun = "excluded.started_at = 0 OR excluded.instance = '' AND old.started_at <> 0"
+
 	retrying = "(max(old.ruled, excluded.ruled) = 0 AND iif(old.reported <> 0, old.retry, excluded.retry) = 1)"
 )
 
@@ -26,7 +33,8 @@ var mergeColumn = map[string]string{
 	"status":       merged,
 	"state":        "iif(old.state = 0, 0, iif(" + retrying + ", 1, " + merged + "))",
 	"committed_at": "iif(old.committed_at = 0, excluded.committed_at, iif(excluded.committed_at = 0, old.committed_at, min(old.committed_at, excluded.committed_at)))",
-	"started_at":   "iif(excluded.started_at <> 0 AND (old.started_at = 0 OR " + speaks + " OR " + earlier + "), excluded.started_at, old.started_at)",
+	"started_at":   choose(begins, "started_at"),
+	"delivered_at": choose(begins, "delivered_at"),
 	"finished_at":  choose(ends, "finished_at"),
 	"delivery":     choose(speaks, "delivery"),
 	"log_lines":    choose(ends, "log_lines"),
@@ -59,15 +67,16 @@ var (
 		"state":  "iif(old.state = 0 OR old.status >= 10, old.state, max(old.status, excluded.status))",
 	}
 	mergeFirstEnd = map[string]string{
-		"status":      "iif(old.ruled = 0, excluded.status, old.ruled)",
-		"state":       "iif(old.state = 0, 0, iif(old.ruled = 0, excluded.status, old.ruled))",
-		"started_at":  "iif(excluded.started_at = 0 OR excluded.instance = '' AND old.started_at <> 0, old.started_at, excluded.started_at)",
-		"finished_at": "excluded.finished_at",
-		"delivery":    "iif(excluded.instance = '', old.delivery, excluded.delivery)",
-		"log_lines":   "excluded.log_lines",
-		"exit_code":   "excluded.exit_code",
-		"reported":    "excluded.reported",
-		"instance":    "iif(excluded.instance = '', old.instance, excluded.instance)",
+		"status":       "iif(old.ruled = 0, excluded.status, old.ruled)",
+		"state":        "iif(old.state = 0, 0, iif(old.ruled = 0, excluded.status, old.ruled))",
+		"started_at":   "iif(" + unbegun + ", old.started_at, excluded.started_at)",
+		"delivered_at": "iif(" + unbegun + ", old.delivered_at, excluded.delivered_at)",
+		"finished_at":  "excluded.finished_at",
+		"delivery":     "iif(excluded.instance = '', old.delivery, excluded.delivery)",
+		"log_lines":    "excluded.log_lines",
+		"exit_code":    "excluded.exit_code",
+		"reported":     "excluded.reported",
+		"instance":     "iif(excluded.instance = '', old.instance, excluded.instance)",
 	}
 )
 
@@ -114,7 +123,7 @@ var (
 	upsertFinished = newUpsert("old.reported = 0", finishedColumns, mergeFirstEnd)
 	upsertOther    = newUpsert("old.reported = 0 OR excluded.reported = 0", slices.Concat(finishedColumns, otherColumns), nil)
 
-	finishedColumns = []string{"reported", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance"}
+	finishedColumns = []string{"reported", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance", "delivered_at"}
 	otherColumns    = []string{
 		"retry", "ruled", "ruled_at", "total", "parent",
 		"until", "count", "progress_at", "percent", "made_by", "reason_of", "reason", "end_reason", "text", "message", "result",

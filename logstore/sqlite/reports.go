@@ -214,7 +214,8 @@ func (t *tally) tellCounts(r *logstore.ReportRow) {
 
 // tellTimes writes into r how long things took.
 func (t *tally) tellTimes(r *logstore.ReportRow) {
-	r.Duration, r.Committed, r.Started, r.Finished = t.spreads[0].summary(), t.spreads[1].summary(), t.spreads[2].summary(), t.spreads[3].summary()
+	r.Duration, r.Committed, r.Delivered = t.spreads[0].summary(), t.spreads[1].summary(), t.spreads[4].summary()
+	r.Started, r.Finished = t.spreads[2].summary(), t.spreads[3].summary()
 	if t.measured > 0 {
 		r.Duration.Mean, r.Duration.Max = time.Duration(t.durationSum/t.measured)*time.Millisecond, time.Duration(t.durationMax)*time.Millisecond
 	}

@@ -20,13 +20,13 @@ var reportStatuses = []job.Status{
 type tally struct {
 	counts                                               [7]int64
 	attempts, measured, firsts, durationSum, durationMax int64
-	spreads                                              [4]spread // durations, committed, started, finished
+	spreads                                              [5]spread // durations, committed, started, finished, delivered
 }
 
 // tallyColumns are the columns of a tally, in its order, and spreadColumns the last of
 // them.
 var (
-	spreadColumns = []string{"durations", "committed", "started", "finished"}
+	spreadColumns = []string{"durations", "committed", "started", "finished", "delivered"}
 	tallyColumns  = slices.Concat(
 		[]string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed", "attempts", "begun", "firsts", "duration_sum", "duration_max"}, spreadColumns)
 )
@@ -80,6 +80,9 @@ func (t *tally) measure(e *ended, fire int64) {
 	t.firsts++
 	if e.committedAt != 0 {
 		t.spreads[1] = t.spreads[1].add(e.committedAt - fire)
+	}
+	if e.deliveredAt != 0 {
+		t.spreads[4] = t.spreads[4].add(e.deliveredAt - fire)
 	}
 	late := max(e.startedAt-fire, 0)
 	t.spreads[2] = t.spreads[2].add(late)

@@ -13,7 +13,7 @@ import (
 const (
 	listColumns  = "run_id, attempt, 0, state, " + otherReads
 	pieceColumns = "run_id, attempt, piece, " + pieceState + ", " + otherReads
-	otherReads   = "job, version, status, cause, committed_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
+	otherReads   = "job, version, status, cause, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
 		"until, count, total, percent, parent, instance, made_by, reason_of, reason, end_reason, text, message"
 
 	pieceState  = "iif(retry = 1 AND (" + pieceNewest + " <> attempt OR " + wholeEnded + "), status, state)"

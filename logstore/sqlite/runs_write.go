@@ -210,7 +210,7 @@ func (r *row) identity(args []any) []any {
 // finished appends the further values for upsertFinished.
 func (r *row) finished(args []any) []any {
 	if r.Kind == logstore.KindRecorded || r.Kind == logstore.KindHeld {
-		return append(args, int64(0), int64(0), int64(0), int64(0), int64(0), nil, "")
+		return append(args, int64(0), int64(0), int64(0), int64(0), int64(0), nil, "", int64(0))
 	}
 	var reported, lines, exit any = int64(0), int64(0), nil
 	if r.Kind == logstore.KindFinished {
@@ -219,7 +219,7 @@ func (r *row) finished(args []any) []any {
 			exit = int64(*r.ExitCode)
 		}
 	}
-	return append(args, reported, millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance)
+	return append(args, reported, millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance, millis(r.DeliveredAt))
 }
 
 // other appends the further values for upsertOther.

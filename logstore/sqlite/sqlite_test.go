@@ -176,3 +176,48 @@ func TestFileOfTheFirstVersionKeepsItsHistory(t *testing.T) {
 		t.Errorf("the timeline is %+v, with %v", changes, err)
 	}
 }
+
+// Of what a file of version 6 has, it is not known when it was delivered. An end that waits
+// to be counted there is counted, and what comes then has all its instants.
+func TestFileOfTheSixthVersionLearnsWhenRunsWereDelivered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	for version, name := range []string{"schema.sql", "schema2.sql", "schema3.sql", "schema4.sql", "schema5.sql", "schema6.sql"} {
+		schema, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		execute(t, path, fmt.Sprintf("%s; PRAGMA user_version = %d", schema, version+1))
+	}
+	fire := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
+	old := job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule)
+	execute(t, path, "INSERT INTO jobs VALUES (1, 'billing/report')")
+	execute(t, path, fmt.Sprintf(`INSERT INTO runs (run_id, attempt, job, version, status, state, cause, committed_at, started_at, finished_at, reported, instance, delivery)
+		VALUES (x'%s', 1, 1, 3, 10, 10, 1, %[2]d, %[2]d, %[2]d, 10, 'w', 1)`, strings.ReplaceAll(string(old), "-", ""), fire.UnixMilli()))
+
+	s := open(t, path)
+	next := fire.Add(time.Minute)
+	u := logstore.Update{
+		Kind: logstore.KindFinished, RunID: job.FireRunID("billing/report", next.UnixMilli(), job.CauseSchedule), Job: "billing/report", Version: 3, Attempt: 1,
+		Cause: job.CauseSchedule, At: next.Add(time.Second), Status: job.StatusSucceeded, Instance: "w", Delivery: 1, CommittedAt: next,
+		DeliveredAt: next.Add(10 * time.Millisecond), StartedAt: next.Add(20 * time.Millisecond), FinishedAt: next.Add(time.Second),
+	}
+	if err := s.WriteRuns(t.Context(), "TEST:1-1", []logstore.Update{u}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Runs(t.Context(), logstore.RunFilter{})
+	if err != nil || len(page.Runs) != 2 || !page.Runs[0].DeliveredAt.Equal(u.DeliveredAt) || !page.Runs[1].DeliveredAt.IsZero() {
+		t.Errorf("the history is %+v, with %v", page.Runs, err)
+	}
+	for range 2 {
+		for _, f := range []logstore.ReportFilter{{Step: logstore.StepMinute}, {Step: logstore.StepHour}, {Step: logstore.StepDay}, {By: []logstore.Dimension{logstore.ByInstance}}} {
+			f.From, f.To, f.Total = fire, fire.Add(24*time.Hour), true
+			r, err := s.Report(t.Context(), f)
+			if err != nil || r.Total.Started.Count != 2 || r.Total.Delivered.Count != 1 {
+				t.Errorf("by %s %v the total is %+v, with %v; want two that began, and one delivered", f.Step, f.By, r.Total, err)
+			}
+		}
+		if err := s.Repair(t.Context(), fire); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -3071,6 +3071,8 @@ export interface components {
             duration: components["schemas"]["Spread"];
             /** @description Of first attempts, after the fire time */
             committed_after: components["schemas"]["Spread"];
+            /** @description Of first attempts, after the fire time, when an instance got the trigger. Attempts of older executors, which do not tell, are not counted */
+            delivered_after: components["schemas"]["Spread"];
             /** @description Of first attempts, after the fire time */
             started_after: components["schemas"]["Spread"];
             /** @description Of first attempts, after the fire time */
@@ -3740,8 +3742,16 @@ export interface components {
             parent_run_id?: string;
             /** Format: date-time */
             fire_time: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its trigger, or the reason against it, became durable
+             */
             committed_at?: string;
+            /**
+             * Format: date-time
+             * @description When the instance got the trigger of an attempt that it began; absent if its executor does not tell
+             */
+            delivered_at?: string;
             /** Format: date-time */
             started_at?: string;
             /** Format: date-time */

@@ -578,3 +578,282 @@ ALTER TABLE report_hour_local ON CLUSTER main MATERIALIZE PROJECTION by_job;
 
 ALTER TABLE report_day_local ON CLUSTER main MATERIALIZE PROJECTION by_group;
 
+-- When the trigger of an attempt was delivered to the instance that began it; 0 is that its
+-- executor does not tell. Rows of former versions have that.
+ALTER TABLE runs_local ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered_at DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)) AFTER committed_at,
+    ADD COLUMN IF NOT EXISTS deliver_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(delivered_at) > 0, greatest(dateDiff('millisecond', fire_time, delivered_at), 0), -1) CODEC(T64, ZSTD(1)) AFTER commit_ms;
+
+ALTER TABLE report_minute_local ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_hour_local ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_day_local ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_instance_local ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE runs ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered_at DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)) AFTER committed_at,
+    ADD COLUMN IF NOT EXISTS deliver_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(delivered_at) > 0, greatest(dateDiff('millisecond', fire_time, delivered_at), 0), -1) CODEC(T64, ZSTD(1)) AFTER commit_ms;
+
+ALTER TABLE report_minute ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_hour ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_day ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+ALTER TABLE report_instance ON CLUSTER main
+ADD COLUMN IF NOT EXISTS delivered SimpleAggregateFunction(sum, UInt64) AFTER firsts,
+    ADD COLUMN IF NOT EXISTS delivered_q AggregateFunction(quantilesTiming(0.5, 0.9, 0.95, 0.99), UInt64) CODEC(ZSTD(1)) AFTER committed_q;
+
+-- Days before hours, which feed them.
+ALTER TABLE report_day_of_hours_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfDay(h.bucket) AS bucket, group, job, version,
+    sum(h.succeeded) AS succeeded, sum(h.failed) AS failed, sum(h.timed_out) AS timed_out, sum(h.cancelled) AS cancelled, sum(h.lost) AS lost,
+    sum(h.skipped) AS skipped, sum(h.missed) AS missed, sum(h.attempts) AS attempts, sum(h.begun) AS begun, sum(h.firsts) AS firsts, sum(h.delivered) AS delivered,
+    sum(h.duration_sum_ms) AS duration_sum_ms, max(h.duration_max_ms) AS duration_max_ms,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.duration_q) AS duration_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.committed_q) AS committed_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.delivered_q) AS delivered_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.started_q) AS started_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.finished_q) AS finished_q
+FROM report_hour_local AS h
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_minute_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfMinute(fire_time) AS bucket, group,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
+    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group;
+
+ALTER TABLE report_hour_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfHour(fire_time) AS bucket, group, job, version,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
+    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_instance_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfHour(fire_time) AS bucket, group, instance,
+    sumIf(toInt64(sign), status = 'succeeded') AS succeeded,
+    sumIf(toInt64(sign), status = 'failed') AS failed,
+    sumIf(toInt64(sign), status = 'timed_out') AS timed_out,
+    sumIf(toInt64(sign), status = 'cancelled') AS cancelled,
+    sumIf(toInt64(sign), status = 'lost') AS lost,
+    sumIf(toInt64(sign), status = 'skipped') AS skipped,
+    sumIf(toInt64(sign), status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
+    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+GROUP BY bucket, group, instance;
+
+-- A projection has the columns that it was made with: these take the place of those before,
+-- under names of their own, as those go in the background.
+ALTER TABLE report_hour_local ON CLUSTER main DROP PROJECTION IF EXISTS by_group;
+
+ALTER TABLE report_hour_local ON CLUSTER main DROP PROJECTION IF EXISTS by_job;
+
+ALTER TABLE report_day_local ON CLUSTER main DROP PROJECTION IF EXISTS by_group;
+
+ALTER TABLE report_hour_local ON CLUSTER main ADD PROJECTION IF NOT EXISTS of_groups
+(SELECT bucket, group,
+    sum(succeeded), sum(failed), sum(timed_out), sum(cancelled), sum(lost), sum(skipped), sum(missed), sum(attempts), sum(begun), sum(firsts), sum(delivered),
+    sum(duration_sum_ms), max(duration_max_ms),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(duration_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(committed_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(delivered_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(started_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(finished_q)
+GROUP BY bucket, group);
+
+ALTER TABLE report_day_local ON CLUSTER main ADD PROJECTION IF NOT EXISTS of_groups
+(SELECT bucket, group,
+    sum(succeeded), sum(failed), sum(timed_out), sum(cancelled), sum(lost), sum(skipped), sum(missed), sum(attempts), sum(begun), sum(firsts), sum(delivered),
+    sum(duration_sum_ms), max(duration_max_ms),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(duration_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(committed_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(delivered_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(started_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(finished_q)
+GROUP BY bucket, group);
+
+ALTER TABLE report_hour_local ON CLUSTER main ADD PROJECTION IF NOT EXISTS of_jobs (SELECT * ORDER BY job, bucket);
+
+ALTER TABLE report_hour_local ON CLUSTER main MATERIALIZE PROJECTION of_groups;
+
+ALTER TABLE report_hour_local ON CLUSTER main MATERIALIZE PROJECTION of_jobs;
+
+ALTER TABLE report_day_local ON CLUSTER main MATERIALIZE PROJECTION of_groups;
+
+CREATE OR REPLACE VIEW v_runs ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT run_status AS status, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index = -1 AND run_status != '' AND sign = 1;
+
+CREATE OR REPLACE VIEW v_attempts ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT status, retry AND ruled = '' AS retried, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index = -1 AND sign = 1;
+
+CREATE OR REPLACE VIEW v_pieces ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT status, broadcast_index, broadcast_total, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
+    nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
+    nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
+    nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
+    nullIf(lateness_ms, -1) AS lateness_ms,
+    nullIf(duration_ms, -1) AS duration_ms,
+    instance, delivery, exit_code, message,
+    if(end_reason != '', end_reason, reason) AS reason,
+    made_by, result, log_lines, count,
+    nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+FROM runs FINAL
+WHERE broadcast_index >= 0 AND sign = 1;
+
+CREATE OR REPLACE VIEW v_failures ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT *, replaceRegexpAll(leftUTF8(splitByChar('\n', multiIf(message != '', message, reason != '', reason, toString(status)))[1], 200), '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{16,}\\b|[0-9]+([.:][0-9]+)*', '#') AS fingerprint
+FROM v_attempts
+WHERE status IN ('failed', 'timed_out', 'lost');
+
+CREATE OR REPLACE VIEW v_minutes ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS minute, group, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_minute AS r
+GROUP BY bucket, group;
+
+CREATE OR REPLACE VIEW v_hours ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS hour, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_hour AS r
+GROUP BY bucket, group, job, version;
+
+CREATE OR REPLACE VIEW v_days ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS day, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_day AS r
+GROUP BY bucket, group, job, version;
+
+CREATE OR REPLACE VIEW v_instances ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_instance AS r
+GROUP BY bucket, group, instance;
+

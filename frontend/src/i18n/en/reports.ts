@@ -4,7 +4,14 @@ import { count } from "./words";
 export const reports = {
   trend: "Trend",
   metric: "What is shown",
-  metrics: { failed: "Failed", duration: "Duration p95", delay: "Start delay p95" },
+  metrics: { failed: "Failed", duration: "Duration p95", delay: "Lateness p95" },
+  stage: "Up to which stage",
+  stages: {
+    committed: "to commit",
+    delivered: "to executor",
+    started: "to start",
+    finished: "to end",
+  },
   trendLabel: (metric: string, from: string, to: string) => `${metric}, from ${from} to ${to}`,
   failures: "Ways of failing",
   failuresHint: "by the first line of the message; what varies is #",

@@ -13,6 +13,9 @@ import { useReportsT } from "./texts";
 const metrics = ["failed", "duration", "delay"] as const;
 type Metric = (typeof metrics)[number];
 
+const stages = ["committed", "delivered", "started", "finished"] as const;
+type Stage = (typeof stages)[number];
+
 /** How one measure of all runs goes, hour by hour or day by day. */
 export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to: string }) {
   const t = useReportsT();
@@ -20,12 +23,14 @@ export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to:
   const f = useFormat();
   const now = useNow();
   const [metric, setMetric] = useState<Metric>("failed");
+  const [stage, setStage] = useState<Stage>("started");
   const [table, setTable] = useState(false);
   const points = rows
     .filter((row) => row.at !== undefined)
-    .map((row) => ({ at: Date.parse(row.at ?? ""), value: measured(row, metric) }));
+    .map((row) => ({ at: Date.parse(row.at ?? ""), value: measured(row, metric, stage) }));
   const most = Math.max(...points.map((p) => p.value ?? 0), metric === "failed" ? 0.01 : 10);
   const step = metric === "failed" ? shareStep(most) : durationStep(most, 4);
+  const shown = metric === "delay" ? `${r.metrics.delay} ${r.stages[stage]}` : r.metrics[metric];
   const write = (v: number) =>
     metric === "failed" ? `${Math.round(v * 1000) / 10}%` : formatDuration(Math.round(v));
   return (
@@ -33,6 +38,14 @@ export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to:
       title={r.trend}
       aside={
         <>
+          {metric === "delay" && (
+            <Segments
+              label={r.stage}
+              value={stage}
+              options={stages.map((s) => ({ value: s, label: r.stages[s] }))}
+              onChange={setStage}
+            />
+          )}
           <Segments
             label={r.metric}
             value={metric}
@@ -48,12 +61,12 @@ export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to:
       {points.length === 0 ? (
         <Empty title={r.nothing} />
       ) : table ? (
-        <section className="b trendtable" aria-label={r.metrics[metric]} tabIndex={0}>
+        <section className="b trendtable" aria-label={shown} tabIndex={0}>
           <table className="tbl c">
             <thead>
               <tr>
                 <th>{r.from}</th>
-                <th className="r">{r.metrics[metric]}</th>
+                <th className="r">{shown}</th>
               </tr>
             </thead>
             <tbody>
@@ -74,16 +87,16 @@ export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to:
           lines={ticks(most, step)}
           tone={metric === "failed" ? "bad" : "accent"}
           write={write}
-          label={r.trendLabel(r.metrics[metric], f.short(from, now), f.short(to, now))}
+          label={r.trendLabel(shown, f.short(from, now), f.short(to, now))}
         />
       )}
     </Card>
   );
 }
 
-function measured(row: ReportRow, metric: Metric): number | undefined {
+function measured(row: ReportRow, metric: Metric, stage: Stage): number | undefined {
   if (metric === "failed") return row.attempts > 0 ? row.failure_ratio : undefined;
-  const spread = metric === "duration" ? row.duration : row.started_after;
+  const spread = metric === "duration" ? row.duration : row[`${stage}_after`];
   return spread.count > 0 ? spread.p95_ms : undefined;
 }
 

@@ -87,6 +87,14 @@ export function Details({ detail, run, job, children }: DetailsProps) {
             <Clock at={run.fire_time} />
             {run.count > 1 && run.until && <UntilNote run={run} until={run.until} />}
           </dd>
+          {run.delivered_at && (
+            <>
+              <dt>{t.run.delivered}</dt>
+              <dd>
+                <Clock at={run.delivered_at} />
+              </dd>
+            </>
+          )}
           {run.started_at && (
             <>
               <dt>{t.run.started}</dt>

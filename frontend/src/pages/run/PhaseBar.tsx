@@ -54,7 +54,7 @@ function phasesOf(
   attempts: Run[],
   now: number,
   usual: number | undefined,
-  words: { delay: string; wait: string; running: string; ran: string },
+  words: Record<"delay" | "commit" | "deliver" | "begin" | "wait" | "running" | "ran", string>,
   attemptName: (n: number) => string,
 ): Phase[] {
   const phases: Phase[] = [];
@@ -62,13 +62,8 @@ function phasesOf(
   for (const a of attempts) {
     const several = attempts.length > 1;
     const started = a.started_at ? Date.parse(a.started_at) : a.finished_at ? Date.parse(a.finished_at) : now;
-    phases.push({
-      key: `w${a.attempt}`,
-      label: a.attempt === 1 ? words.delay : words.wait,
-      ms: Math.max(0, started - at),
-      tone: "idle",
-      from: at,
-    });
+    for (const wait of waitsOf(a, at, started, words))
+      phases.push({ key: `w${a.attempt}${phases.length}`, tone: "idle", ...wait });
     if (!a.started_at) break;
     const ended = a.finished_at ? Date.parse(a.finished_at) : undefined;
     const ms = Math.max(0, (ended ?? now) - started);
@@ -92,4 +87,31 @@ function phasesOf(
     at = ended ?? now;
   }
   return phases;
+}
+
+/** What an attempt waited for from an instant until it began: in its stages, where all of them are known. */
+function waitsOf(
+  a: Run,
+  from: number,
+  started: number,
+  words: Record<"delay" | "commit" | "deliver" | "begin" | "wait", string>,
+): Pick<Phase, "label" | "ms" | "from">[] {
+  const stages: [string, number][] =
+    a.attempt > 1
+      ? [[words.wait, started]]
+      : a.committed_at && a.delivered_at
+        ? [
+            [words.commit, Date.parse(a.committed_at)],
+            [words.deliver, Date.parse(a.delivered_at)],
+            [words.begin, started],
+          ]
+        : [[words.delay, started]];
+  let at = from;
+  return stages
+    .map(([label, until]) => {
+      const wait = { label, ms: Math.max(0, until - at), from: at };
+      at = Math.max(at, until);
+      return wait;
+    })
+    .filter((wait) => wait.ms > 0 || stages.length === 1);
 }
