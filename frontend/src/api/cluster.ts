@@ -37,8 +37,9 @@ export const holdQuery = queryOptions({
   refetchInterval: every(5000),
 });
 
-export function setHold(paused: boolean, note: string) {
-  return dataOf(api.PUT("/api/v1/hold", { body: { paused, note } }));
+/** Turns the switch for everything; a pause may end by itself. */
+export function setHold(paused: boolean, note: string, until?: string) {
+  return dataOf(api.PUT("/api/v1/hold", { body: { paused, note, until } }));
 }
 
 export const calendarsQuery = queryOptions({

@@ -131,9 +131,33 @@ export function jobPreview(ref: JobRef, n: number, from?: string) {
   });
 }
 
-export function pauseJob(ref: JobRef, paused: boolean, note: string) {
-  const path = `/api/v1/jobs/{group}/{name}/${paused ? "pause" : "resume"}` as const;
-  return dataOf(api.POST(path, { params: { path: ref }, body: { note } }));
+/** Pauses a job, until an instant or for good. */
+export function pauseJob(ref: JobRef, note: string, until?: string) {
+  return dataOf(
+    api.POST("/api/v1/jobs/{group}/{name}/pause", { params: { path: ref }, body: { note, until } }),
+  );
+}
+
+export function resumeJob(ref: JobRef) {
+  return dataOf(api.POST("/api/v1/jobs/{group}/{name}/resume", { params: { path: ref }, body: {} }));
+}
+
+/** Calls off one fire that is ahead. */
+export function skipFire(ref: JobRef, fireTime: string, reason: string) {
+  const body = { fire_time: fireTime, reason };
+  return dataOf(api.POST("/api/v1/jobs/{group}/{name}/skip", { params: { path: ref }, body }));
+}
+
+/** Has a fire run after all that was called off. */
+export function unskipFire(ref: JobRef, fireTime: string) {
+  const body = { fire_time: fireTime };
+  return dataOf(api.POST("/api/v1/jobs/{group}/{name}/unskip", { params: { path: ref }, body }));
+}
+
+/** Runs a fire that is ahead now, and not again when it comes. */
+export function runEarly(ref: JobRef, fireTime: string, reason: string) {
+  const body = { fire_time: fireTime, reason };
+  return dataOf(api.POST("/api/v1/jobs/{group}/{name}/run-early", { params: { path: ref }, body }));
 }
 
 export function runJob(ref: JobRef, params?: unknown) {
@@ -146,10 +170,10 @@ export async function deleteJob(ref: JobRef): Promise<void> {
 }
 
 /** Changes up to 1000 jobs, and returns what became of each. */
-export function changeJobs(action: JobBulk["action"], jobs: string[], note: string) {
+export function changeJobs(action: JobBulk["action"], jobs: string[], note: string, until?: string) {
   const pauses = action === "pause" || action === "resume";
   return dataOf(
-    api.POST("/api/v1/jobs/bulk", { body: { action, jobs, note: pauses && note ? note : undefined } }),
+    api.POST("/api/v1/jobs/bulk", { body: { action, jobs, until, note: pauses && note ? note : undefined } }),
   );
 }
 

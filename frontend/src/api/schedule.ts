@@ -5,6 +5,8 @@ import { api, dataOf } from "./client";
 import { type JobRef, saveJob } from "./jobs";
 import type { Schedule } from "./schema.gen";
 
+export const scheduleKey = ["schedule"] as const;
+
 /** The next fires of a schedule that is not saved. A schedule that is wrong fails with its fields. */
 export function schedulePreview(schedule: Schedule, job: string | undefined, n: number) {
   return queryOptions({

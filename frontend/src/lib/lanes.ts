@@ -7,6 +7,8 @@ export interface LaneBar {
   width: number;
   /** The run, of a bar that is one. */
   run: Run | undefined;
+  /** When the fire is due, of a bar that is one, in ms. */
+  fire?: number;
   /** How many runs or fires the bar stands for. */
   n: number;
   /** One of them failed. */
@@ -53,7 +55,8 @@ export function fireBars(fires: string[], usual: number, x: (at: number) => numb
     if (last && left < last.x + last.width + gap) {
       last.width = Math.max(last.width, left + width - last.x);
       last.n++;
-    } else bars.push({ x: left, width, run: undefined, n: 1, bad: false, level: 0 });
+      last.fire = undefined;
+    } else bars.push({ x: left, width, run: undefined, fire: at, n: 1, bad: false, level: 0 });
   }
   return bars;
 }

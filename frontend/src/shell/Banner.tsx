@@ -4,7 +4,7 @@ import { useRef } from "react";
 import { healthQuery, holdQuery, setHold, versionQuery } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
-import { clockSkew } from "@/lib/clock";
+import { clockSkew, serverNow } from "@/lib/clock";
 import { useConnection } from "@/lib/connection";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
@@ -49,7 +49,8 @@ export function Banner() {
       <div className="banner warn" role="status">
         <CirclePause size={15} aria-hidden />
         <span className="grow">
-          <b>{t.banner.held}</b> {hold.author && t.banner.heldBy(hold.author)} {hold.note}
+          <b>{t.banner.held}</b> {hold.until && t.pause.heldUntil(f.short(hold.until, serverNow()))}{" "}
+          {hold.author && t.banner.heldBy(hold.author)} {hold.note}
         </span>
         <Button small busy={resume.isPending} onClick={() => resume.mutate()}>
           {t.banner.resume}

@@ -26,7 +26,9 @@ import {
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
 import { jobSearch, refOf } from "@/api/jobs";
 import { useT } from "@/i18n";
+import { serverNow } from "@/lib/clock";
 import { useLang } from "@/lib/format";
+import { pauseOf } from "@/lib/pause";
 import { failures } from "@/lib/status";
 import { scheduleInWords } from "@/lib/words";
 import { usePause, useRunNow } from "./actions";
@@ -85,15 +87,16 @@ export default function Palette({ onClose }: { onClose(): void }) {
   if (top) {
     const section = t.palette.actions(top.job);
     const params = refOf(top.job);
+    const topPaused = pauseOf(top, serverNow()) !== undefined;
     if (may("operate", params.group)) {
       entries.push(
         { id: "a-run", section, icon: Zap, text: t.act.run, go: () => run.mutate({ job: top.job }) },
         {
           id: "a-pause",
           section,
-          icon: top.paused ? Play : Pause,
-          text: top.paused ? t.act.resume : t.act.pause,
-          go: () => pause.mutate({ job: top.job, paused: !top.paused }),
+          icon: topPaused ? Play : Pause,
+          text: topPaused ? t.act.resume : t.act.pause,
+          go: () => pause.mutate({ job: top.job, paused: !topPaused }),
         },
       );
     }

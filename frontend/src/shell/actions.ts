@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { pauseJob, refOf, refreshJobs, runJob } from "@/api/jobs";
+import { pauseJob, refOf, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import { cancelRun, runsKey } from "@/api/runs";
 import { toast } from "@/components/Toasts";
@@ -41,14 +41,22 @@ export function useRunNow() {
   });
 }
 
+interface Pausing {
+  job: string;
+  paused: boolean;
+  note?: string;
+  /** When it resumes by itself. */
+  until?: string;
+}
+
 /** Pauses or resumes a job; the toast takes it back. */
 export function usePause() {
   const t = useT();
   const client = useQueryClient();
   const onError = useComplain();
   const mutation = useMutation({
-    mutationFn: ({ job, paused, note = "" }: { job: string; paused: boolean; note?: string }) =>
-      pauseJob(refOf(job), paused, note),
+    mutationFn: ({ job, paused, note = "", until }: Pausing) =>
+      paused ? pauseJob(refOf(job), note, until) : resumeJob(refOf(job)),
     onError,
     onSuccess: (_, { job, paused }) => {
       void refreshJobs(client);

@@ -1,6 +1,7 @@
 import type { Lang } from "..";
 import { cluster } from "./cluster";
 import { executors } from "./executors";
+import { fire, pause } from "./fires";
 import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
@@ -39,6 +40,8 @@ export const en = {
   run,
   executors,
   plan,
+  fire,
+  pause,
   cluster,
 };
 

@@ -2,6 +2,7 @@ import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words ar
 import type { Messages } from "../en";
 import { cluster } from "./cluster";
 import { executors } from "./executors";
+import { fire, pause } from "./fires";
 import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
@@ -39,5 +40,7 @@ export const zh: Messages = {
   run,
   executors,
   plan,
+  fire,
+  pause,
   cluster,
 };

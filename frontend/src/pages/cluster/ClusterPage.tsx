@@ -6,6 +6,7 @@ import type { Node } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { TextField } from "@/components/fields";
 import { Card } from "@/components/Panel";
+import { PauseEndField } from "@/components/PauseEndField";
 import { ShareBar } from "@/components/ShareBar";
 import { Mark } from "@/components/Status";
 import { Table } from "@/components/Table";
@@ -14,6 +15,7 @@ import { Waiting } from "@/components/Waiting";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { endOf, noEnd } from "@/lib/pause";
 import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
@@ -155,8 +157,11 @@ function Switch() {
   const hold = useQuery(holdQuery).data;
   const [asking, setAsking] = useState(false);
   const [note, setNote] = useState("");
+  const [end, setEnd] = useState(noEnd);
+  const until = endOf(end, now, f.zone);
   const changed = () => {
     setNote("");
+    setEnd(noEnd);
     void client.invalidateQueries();
   };
   const resume = useMutation({ mutationFn: () => setHold(false, ""), onError: complain, onSuccess: changed });
@@ -171,6 +176,7 @@ function Switch() {
             </Mark>
             <p className="sec">
               {t.cluster.since(f.short(hold.effective_from, now))}{" "}
+              {hold.until && t.pause.heldUntil(f.short(hold.until, now))}{" "}
               {hold.author && t.banner.heldBy(hold.author)} {hold.note}
             </p>
             <Button
@@ -198,10 +204,12 @@ function Switch() {
           title={t.cluster.pauseAsk}
           hint={t.cluster.pauseHint}
           verb={t.cluster.pauseAll}
-          act={() => setHold(true, note)}
+          disabled={Number.isNaN(until)}
+          act={() => setHold(true, note, until === undefined ? undefined : new Date(until).toISOString())}
           onDone={changed}
           onClose={() => setAsking(false)}
         >
+          <PauseEndField value={end} onChange={setEnd} />
           <TextField label={t.cluster.reason} value={note} maxLength={500} onChange={setNote} />
         </AskDialog>
       )}

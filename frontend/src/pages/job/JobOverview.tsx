@@ -14,11 +14,13 @@ import { Ago } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { relative, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
 import { healthOf, quantile } from "@/lib/stats";
 import { delayOf, isAbsent, isFailure, tones } from "@/lib/status";
 import { expressionOf, scheduleInWords } from "@/lib/words";
 import { Chain } from "./Chain";
+import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
 import { usePolicyT } from "./texts";
 
@@ -31,10 +33,11 @@ const select: Record<Which, (r: Run) => boolean> = {
 };
 
 export function JobOverview({ item }: { item: JobItem }) {
-  const { t } = useWords();
+  const { t, f } = useWords();
   const now = useNow();
   const [which, setWhich] = useState<Which>("all");
   const d = item.definition;
+  const pause = pauseOf(d, now);
   const runs = item.last_runs ?? [];
   const health = healthOf(runs);
   const shown = runs.filter(select[which]).slice(0, 12);
@@ -43,11 +46,12 @@ export function JobOverview({ item }: { item: JobItem }) {
     <div className="pad split-page">
       <div className="grid">
         <Incident runs={runs} streak={health.streak} />
-        {d.paused && (
+        {pause && (
           <div className="note warn">
             <CirclePause size={15} aria-hidden />
             <span>
-              {t.job.pausedBanner} {d.author && t.runs.by(d.author)} {d.note && `“${d.note}”`}
+              {pause.until ? t.pause.banner(f.short(pause.until, now)) : t.job.pausedBanner}{" "}
+              {d.author && t.runs.by(d.author)} {d.note && `“${d.note}”`}
             </span>
           </div>
         )}
@@ -177,7 +181,10 @@ function ScheduleCard({ item }: { item: JobItem }) {
               <i className="dot-s" />
               <span className="num">{zoned.time(fire.due)}</span>
               <span className="mut">{zoned.day(fire.due)}</span>
-              <span className="right mut">{fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}</span>
+              <span className="right mut" title={fire.reason}>
+                {fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}
+              </span>
+              <FireMenu job={item.definition.job} fire={fire} />
             </li>
           ))}
         </ul>

@@ -28,7 +28,10 @@ import { Mark } from "@/components/Status";
 import { TaskIcon } from "@/components/TaskIcon";
 import { toast } from "@/components/Toasts";
 import { useT } from "@/i18n";
+import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { useNow } from "@/lib/now";
+import { pauseOf } from "@/lib/pause";
 import { kindOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
 import { usePause, useRunNow } from "@/shell/actions";
@@ -139,12 +142,14 @@ export default function JobPage() {
 }
 
 function JobState({ item }: { item: JobItem }) {
-  const t = useT();
+  const { t, f } = useWords();
+  const now = useNow();
   const d = item.definition;
-  if (d.paused)
+  const pause = pauseOf(d, now);
+  if (pause)
     return (
       <Mark pill tone="warn" icon={CirclePause}>
-        {t.state.paused}
+        {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
       </Mark>
     );
   const kind = kindOf(d.schedule);
@@ -179,7 +184,8 @@ function Actions({ item }: { item: JobItem }) {
   const pause = usePause();
   const close = () => setDialog(undefined);
   const edit = () => void navigate({ to: "/jobs/$group/$name/edit", params: { group, name } });
-  const togglePause = () => (d.paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
+  const paused = pauseOf(d, useNow()) !== undefined;
+  const togglePause = () => (paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
   useKeys({
     ...(operates && { r: () => run.mutate({ job: d.job }), p: togglePause }),
     ...(edits && { e: edit, d: () => setDialog("delete") }),
@@ -197,13 +203,13 @@ function Actions({ item }: { item: JobItem }) {
         {t.act.edit}
       </Button>
       <Button
-        icon={d.paused ? Play : Pause}
+        icon={paused ? Play : Pause}
         className="hide-s"
         disabled={!operates}
         busy={pause.isPending}
         onClick={togglePause}
       >
-        {d.paused ? t.act.resume : t.act.pause}
+        {paused ? t.act.resume : t.act.pause}
       </Button>
       <span className="split">
         <Button
@@ -267,7 +273,7 @@ function Actions({ item }: { item: JobItem }) {
         <PauseDialog
           item={item}
           onClose={close}
-          onPause={(note) => pause.mutateAsync({ job: d.job, paused: true, note })}
+          onPause={(note, until) => pause.mutateAsync({ job: d.job, paused: true, note, until })}
         />
       )}
       {dialog === "run" && (

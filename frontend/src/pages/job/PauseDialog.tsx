@@ -2,45 +2,61 @@ import { useState } from "react";
 import type { JobItem } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
+import { PauseEndField } from "@/components/PauseEndField";
 import { Ago } from "@/components/Time";
+import { serverNow } from "@/lib/clock";
 import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { endOf, noEnd } from "@/lib/pause";
 
 interface PauseDialogProps {
   item: JobItem;
   onClose(): void;
-  onPause(note: string): Promise<unknown>;
+  onPause(note: string, until: string | undefined): Promise<unknown>;
 }
 
-/** Shows which fires will be skipped before a job is paused. */
+/** Shows which fires will be skipped before a job is paused, for good or for a while. */
 export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
   const { t, f } = useWords();
+  const now = useNow();
   const [note, setNote] = useState("");
+  const [end, setEnd] = useState(noEnd);
   const [busy, setBusy] = useState(false);
+  const until = endOf(end, now, f.zone);
   const pause = () => {
+    const at = endOf(end, serverNow(), f.zone);
     setBusy(true);
-    onPause(note).then(onClose, () => setBusy(false));
+    onPause(note, at === undefined ? undefined : new Date(at).toISOString()).then(onClose, () =>
+      setBusy(false),
+    );
   };
   const zoned = f.in(item.definition.schedule?.zone ?? f.zone);
+  const bad = Number.isNaN(until);
+  const lost = item.next_fires.filter((x) => until === undefined || bad || Date.parse(x.fire_time) < until);
   return (
     <FormDialog
       title={t.job.pauseAsk(item.definition.job)}
-      hint={t.job.pauseHint}
+      hint={lost.length > 0 ? t.job.pauseHint : t.pause.none}
       verb={t.act.pause}
       busy={busy}
+      disabled={bad}
       onSubmit={pause}
       onClose={onClose}
     >
-      <ul className="fires">
-        {item.next_fires.slice(0, 5).map((fire) => (
-          <li key={fire.fire_time}>
-            <span className="fday">{zoned.day(fire.due)}</span>
-            <span className="num">{zoned.time(fire.due)}</span>
-            <span className="right mut">
-              <Ago at={fire.due} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <PauseEndField value={end} onChange={setEnd} />
+      {lost.length > 0 && (
+        <ul className="fires">
+          {lost.slice(0, 5).map((fire) => (
+            <li key={fire.fire_time}>
+              <span className="fday">{zoned.day(fire.due)}</span>
+              <span className="num">{zoned.time(fire.due)}</span>
+              <span className="right mut">
+                <Ago at={fire.due} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       <TextField label={t.jobs.review.note} value={note} maxLength={500} onChange={setNote} />
     </FormDialog>
   );

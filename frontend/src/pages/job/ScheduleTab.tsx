@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { CalendarX } from "lucide-react";
+import { CalendarX, SkipForward } from "lucide-react";
 import { jobPreview, refOf } from "@/api/jobs";
 import { runCounts } from "@/api/runs";
 import type { JobItem } from "@/api/schema.gen";
@@ -8,9 +8,10 @@ import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
-import { localZone, useWords, wallToInstant } from "@/lib/format";
+import { localZone, relative, useWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { FireMenu } from "./FireMenu";
 
 const listed = 100;
 /** The most fires that the server foresees at once. */
@@ -24,6 +25,9 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   const zoned = f.in(zone);
   const { data } = useQuery(jobPreview(ref, listed));
   const fires = data?.fires ?? [];
+  const now = useNow();
+  // Where the viewer's clock shows another time, that stands beside the job's.
+  const elsewhere = zone !== localZone && f.zone !== zone;
   return (
     <div className="pad split-page">
       <Month item={item} zone={zone} />
@@ -36,21 +40,31 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
               <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
                 <span className="fday">{zoned.day(fire.fire_time)}</span>
                 <span className="num">{zoned.time(fire.fire_time)}</span>
-                {zone !== localZone && f.zone !== zone && (
-                  <span className="mut num">{f.short(fire.fire_time, Date.now())}</span>
-                )}
-                <span className="right mut">
+                <span className="right mut trunc">
                   {fire.skipped ? (
                     <span className="tag" title={fire.reason}>
-                      <CalendarX size={12} aria-hidden />
-                      {t.job.skippedFire}
+                      {fire.skip ? (
+                        <SkipForward size={12} aria-hidden />
+                      ) : (
+                        <CalendarX size={12} aria-hidden />
+                      )}
+                      {fire.skip?.run_id ? t.fire.ranEarly : t.job.skippedFire}
                     </span>
                   ) : fire.due !== fire.fire_time ? (
                     t.job.dueLater(zoned.time(fire.due))
+                  ) : elsewhere ? (
+                    <time
+                      className="num"
+                      dateTime={fire.fire_time}
+                      title={`${f.zone}, ${relative(fire.due, now, t)}`}
+                    >
+                      {f.short(fire.fire_time, now)}
+                    </time>
                   ) : (
                     <Ago at={fire.due} />
                   )}
                 </span>
+                <FireMenu job={item.definition.job} fire={fire} />
               </li>
             ))}
           </ul>

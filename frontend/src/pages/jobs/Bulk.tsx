@@ -8,8 +8,11 @@ import type { JobItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/Copy";
 import { Dialog } from "@/components/Dialog";
+import { PauseEndField } from "@/components/PauseEndField";
 import { useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
+import { useFormat } from "@/lib/format";
+import { endOf, noEnd, pauseOf } from "@/lib/pause";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 
@@ -41,7 +44,12 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
 
   const chosen = [...selected].map((job): Target => {
     const item = known.find((k) => k.definition.job === job);
-    return targets.get(job) ?? { job, paused: item?.definition.paused ?? false };
+    return (
+      targets.get(job) ?? {
+        job,
+        paused: item !== undefined && pauseOf(item.definition, serverNow()) !== undefined,
+      }
+    );
   });
   const selectMatching = async () => {
     try {
@@ -99,7 +107,12 @@ async function allTargets(filter: JobFilter): Promise<Target[]> {
     const page = await dataOf(
       api.GET("/api/v1/jobs", { params: { query: { ...filter, fires: 0, runs: 0, limit: 1000, cursor } } }),
     );
-    all.push(...page.items.map((i) => ({ job: i.definition.job, paused: i.definition.paused ?? false })));
+    all.push(
+      ...page.items.map((i) => ({
+        job: i.definition.job,
+        paused: pauseOf(i.definition, serverNow()) !== undefined,
+      })),
+    );
     cursor = page.next;
   } while (cursor);
   return all;
@@ -141,6 +154,9 @@ function Review({ action, targets, fires, onClose, onDone }: ReviewProps) {
   const r = t.jobs.review;
   const client = useQueryClient();
   const [note, setNote] = useState("");
+  const [end, setEnd] = useState(noEnd);
+  const { zone } = useFormat();
+  const until = action === "pause" ? endOf(end, serverNow(), zone) : undefined;
   const [typed, setTyped] = useState("");
   const [results, setResults] = useState<Result[]>();
   const skipped = targets.filter(
@@ -154,11 +170,12 @@ function Review({ action, targets, fires, onClose, onDone }: ReviewProps) {
 
   const start = async () => {
     const done: Result[] = [];
+    const at = until === undefined ? undefined : new Date(until).toISOString();
     setResults([]);
     // So many at a time that one sees it go on.
     for (let from = 0; from < affected.length; from += atOnce) {
       const some = affected.slice(from, from + atOnce).map((x) => x.job);
-      const results = await changeJobs(action === "remove" ? "delete" : action, some, note).then(
+      const results = await changeJobs(action === "remove" ? "delete" : action, some, note, at).then(
         (answer) => answer.items.map((x) => ({ job: x.job, error: x.problem?.detail ?? x.problem?.title })),
         (e: unknown) => some.map((job) => ({ job, error: problemOf(e).detail ?? problemOf(e).title })),
       );
@@ -198,7 +215,7 @@ function Review({ action, targets, fires, onClose, onDone }: ReviewProps) {
             <Button
               look={action === "remove" ? "danger-fill" : "primary"}
               busy={busy}
-              disabled={affected.length === 0 || (mustType && typed !== word)}
+              disabled={affected.length === 0 || (mustType && typed !== word) || Number.isNaN(until)}
               onClick={() => void start()}
             >
               {busy ? r.working(results.length, affected.length) : title}
@@ -238,6 +255,7 @@ function Review({ action, targets, fires, onClose, onDone }: ReviewProps) {
           )}
           {action === "pause" && fires !== undefined && <p className="note warn">{r.pauseNote(fires)}</p>}
           {action === "remove" && <p className="note warn">{r.deleteNote}</p>}
+          {action === "pause" && <PauseEndField value={end} onChange={setEnd} />}
           {(action === "pause" || action === "resume") && (
             <label className="f">
               <span className="lab">{r.note}</span>

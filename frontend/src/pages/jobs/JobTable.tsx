@@ -11,8 +11,11 @@ import { TaskIcon, taskKind } from "@/components/TaskIcon";
 import { Ago, Clock, Elapsed } from "@/components/Time";
 import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
+import { serverNow } from "@/lib/clock";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { pauseOf } from "@/lib/pause";
 import { healthOf } from "@/lib/stats";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { usePause, useRunNow } from "@/shell/actions";
@@ -65,13 +68,15 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
     onSelect(next);
   };
   const at = (row: number) => items[row]?.definition;
+  const togglePause = (d: JobItem["definition"] | undefined) =>
+    d && pause.mutate({ job: d.job, paused: pauseOf(d, serverNow()) === undefined });
   const may = useMay();
   const mayAt = (deed: "operate" | "edit", row: number) => may(deed, refOf(at(row)?.job ?? "").group);
   const rows = useRowKeys(items.length, {
     enter: (row) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
     x: (row) => toggle(row, false),
     r: (row) => mayAt("operate", row) && run.mutate({ job: at(row)?.job ?? "" }),
-    p: (row) => mayAt("operate", row) && pause.mutate({ job: at(row)?.job ?? "", paused: !at(row)?.paused }),
+    p: (row) => mayAt("operate", row) && togglePause(at(row)),
     e: (row) =>
       mayAt("edit", row) &&
       void navigate({ to: "/jobs/$group/$name/edit", params: refOf(at(row)?.job ?? "") }),
@@ -117,7 +122,7 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
               selected={selected.has(item.definition.job)}
               onToggle={(e) => toggle(view.from + i, e)}
               onRun={() => run.mutate({ job: item.definition.job })}
-              onPause={() => pause.mutate({ job: item.definition.job, paused: !item.definition.paused })}
+              onPause={() => togglePause(item.definition)}
               onDelete={() => setDeleting(item.definition.job)}
             />
           ))}
@@ -155,6 +160,7 @@ const Row = memo(
     };
     const may = useMay();
     const [operates, edits] = [may("operate", ref.group), may("edit", ref.group)];
+    const paused = pauseOf(d, serverNow()) !== undefined;
     const low = health.success !== undefined && health.success < 0.9;
     return (
       <tr data-row={row} className={`click${selected ? " sel" : ""}${marked ? " mark" : ""}`} onClick={open}>
@@ -218,9 +224,9 @@ const Row = memo(
               onClick={onRun}
             />
             <IconButton
-              icon={d.paused ? Play : Pause}
+              icon={paused ? Play : Pause}
               size={15}
-              label={operates ? (d.paused ? t.act.resume : t.act.pause) : t.signIn.needs}
+              label={operates ? (paused ? t.act.resume : t.act.pause) : t.signIn.needs}
               keys="P"
               disabled={!operates}
               onClick={onPause}
@@ -295,12 +301,14 @@ function LastRun({ item }: { item: JobItem }) {
 }
 
 function NextFire({ item }: { item: JobItem }) {
-  const { t } = useWords();
+  const { t, f } = useWords();
+  const now = useNow();
   const d = item.definition;
-  if (d.paused) {
+  const pause = pauseOf(d, now);
+  if (pause) {
     return (
       <Mark tone="warn" icon={CirclePause}>
-        {t.state.paused}
+        {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
       </Mark>
     );
   }

@@ -22,6 +22,8 @@ export interface Lane {
   of: "job" | "instance" | "group";
   runs: Run[];
   fires: string[];
+  /** From a fire time to when it is due, in ms; of a job. */
+  offset?: number;
 }
 
 interface TimelineProps {
@@ -31,6 +33,8 @@ interface TimelineProps {
   now: number;
   /** It was dragged by so many ms. */
   onPan(ms: number): void;
+  /** A fire of a job that is ahead was chosen. */
+  onFire(job: string, fireTime: string): void;
 }
 
 /** How much of the width the names have. */
@@ -41,7 +45,7 @@ const bar = 16;
 type Row = { kind: "group"; group: string; n: number } | { kind: "lane"; lane: Lane };
 
 /** Lanes of bars over time: solid up to now, dashed beyond. */
-export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineProps) {
+export function Timeline({ lanes, from: began, to: ends, now, onPan, onFire }: TimelineProps) {
   const { f } = useWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
@@ -145,6 +149,7 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan }: TimelineP
                   setOver(b && { lane: r.lane, bar: b, y: top - (scroller.current?.scrollTop ?? 0) })
                 }
                 moved={() => drag.current?.moved ?? false}
+                onFire={onFire}
               />
             );
           })}
@@ -183,9 +188,10 @@ interface LaneRowProps {
   onOver(bar: LaneBar | undefined): void;
   /** It is being dragged, so that a click is none. */
   moved(): boolean;
+  onFire: TimelineProps["onFire"];
 }
 
-function LaneRow({ lane, top, names, plot, now, x, onOver, moved }: LaneRowProps) {
+function LaneRow({ lane, top, names, plot, now, x, onOver, moved, onFire }: LaneRowProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
   const usual = healthOf(lane.runs).p50 ?? 0;
@@ -235,9 +241,13 @@ function LaneRow({ lane, top, names, plot, now, x, onOver, moved }: LaneRowProps
             width={Math.max(3, b.width - 1)}
             height={bar - 1}
             rx={Math.min(3, b.width / 2)}
-            className="hollow"
+            className={lane.offset === undefined || b.fire === undefined ? "hollow" : "hollow tbar"}
             onPointerEnter={() => onOver(b)}
             onPointerLeave={() => onOver(undefined)}
+            onClick={() => {
+              if (lane.offset === undefined || b.fire === undefined || moved()) return;
+              onFire(`${lane.group}/${lane.name}`, new Date(b.fire - lane.offset).toISOString());
+            }}
           />
         ))}
       </svg>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
+import { useState } from "react";
 import { refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
@@ -9,11 +10,14 @@ import { Button, IconButton } from "@/components/Button";
 import { FilterField } from "@/components/FilterField";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
+import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
 import { type Lane, Timeline } from "./Timeline";
@@ -29,6 +33,8 @@ export default function TimelinePage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const { span = "1h", lanes: by, group, q, at } = useSearch({ from: "/schedule" });
+  const may = useMay();
+  const [fire, setFire] = useState<{ job: string; fireTime: string }>();
   const length = spans[span];
   // The queries move on in steps, so that they are not new ones each second.
   const step = length / 120;
@@ -134,15 +140,24 @@ export default function TimelinePage() {
           {(plan.data?.next || past.data?.items.length === mostRuns) && (
             <p className="note info flat">{t.plan.truncated}</p>
           )}
-          <Timeline lanes={lanes} from={from} to={to} now={now} onPan={(ms) => set({ at: iso(from + ms) })} />
+          <Timeline
+            lanes={lanes}
+            from={from}
+            to={to}
+            now={now}
+            onPan={(ms) => set({ at: iso(from + ms) })}
+            onFire={(job, fireTime) => may("operate", refOf(job).group) && setFire({ job, fireTime })}
+          />
         </>
       )}
+      {fire && <FireDialog {...fire} onClose={() => setFire(undefined)} />}
     </Page>
   );
 }
 
 interface Planned {
   job: string;
+  offset: string;
   fires: string[];
 }
 
@@ -155,7 +170,11 @@ function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
     return known;
   };
   for (const run of runs) lane(run.job).runs.push(run);
-  for (const p of planned) lane(p.job).fires = p.fires;
+  for (const p of planned) {
+    const of = lane(p.job);
+    of.fires = p.fires;
+    of.offset = parseDuration(p.offset) ?? 0;
+  }
   return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
 }
 

@@ -1,0 +1,42 @@
+/** What one does with a fire that is ahead. */
+export const fire = {
+  menu: (time: string) => `What to do with the fire of ${time}`,
+  what: "What to do",
+  reason: "Why (for the record)",
+  back: "Run it after all",
+  ranEarly: "ran early",
+  skip: {
+    item: "Skip this fire…",
+    verb: "Skip it",
+    ask: (job: string, time: string) => `Skip the fire of ${job} at ${time}?`,
+    hint: "This fire is recorded as skipped when it comes, with who called it off and why. The others stay, and this can be taken back until then.",
+    done: (job: string) => `One fire of ${job} is skipped`,
+  },
+  early: {
+    item: "Run it now instead…",
+    verb: "Run it now",
+    ask: (job: string, time: string) => `Run ${job} now, in the place of ${time}?`,
+    hint: "A run starts now, and the fire is recorded as skipped when it comes, so that it does not run twice.",
+    done: (job: string) => `Run of ${job} started, in the place of a fire`,
+  },
+};
+
+/** How long a pause lasts. */
+export const pause = {
+  until: "Until",
+  ends: {
+    never: "somebody resumes it",
+    "1h": "in 1 hour",
+    "4h": "in 4 hours",
+    tomorrow: "tomorrow 09:00",
+    at: "an instant…",
+  },
+  at: (zone: string) => `Instant (${zone})`,
+  ahead: "An instant that is still ahead",
+  resumes: (time: string) => `It resumes by itself at ${time}; the fire at that instant runs.`,
+  none: "None of the next fires falls into the pause.",
+  pausedUntil: (time: string) => `Paused until ${time}`,
+  banner: (time: string) =>
+    `This job is paused until ${time}. Fires before that are recorded as skipped; then it resumes by itself.`,
+  heldUntil: (time: string) => `until ${time}`,
+};

@@ -1,0 +1,41 @@
+import type { Messages } from "../en";
+
+export const fire: Messages["fire"] = {
+  menu: (time) => `${time} 的触发：操作`,
+  what: "操作",
+  reason: "原因（写入记录）",
+  back: "恢复此次触发",
+  ranEarly: "已提前运行",
+  skip: {
+    item: "跳过此次触发…",
+    verb: "跳过",
+    ask: (job, time) => `跳过 ${job} 在 ${time} 的触发？`,
+    hint: "到点时该触发记录为已跳过，并写明操作人与原因。其他触发不受影响；在此之前可以撤回。",
+    done: (job) => `已跳过 ${job} 的一次触发`,
+  },
+  early: {
+    item: "改为现在运行…",
+    verb: "现在运行",
+    ask: (job, time) => `现在运行 ${job}，代替 ${time} 的触发？`,
+    hint: "立即开始一次运行；原触发到点时记录为已跳过，因此不会运行两次。",
+    done: (job) => `${job} 已提前开始运行`,
+  },
+};
+
+export const pause: Messages["pause"] = {
+  until: "暂停至",
+  ends: {
+    never: "手动恢复",
+    "1h": "1 小时后",
+    "4h": "4 小时后",
+    tomorrow: "明天 09:00",
+    at: "指定时间…",
+  },
+  at: (zone) => `时间（${zone}）`,
+  ahead: "请填写尚未到来的时间",
+  resumes: (time) => `将于 ${time} 自动恢复，该时刻的触发会运行。`,
+  none: "接下来的触发都不在暂停期间。",
+  pausedUntil: (time) => `暂停至 ${time}`,
+  banner: (time) => `任务暂停至 ${time}。此前的触发记录为已跳过，之后自动恢复。`,
+  heldUntil: (time) => `至 ${time}`,
+};
