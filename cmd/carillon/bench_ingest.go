@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
-	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
-	"carillon/internal/chserver"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
@@ -30,40 +27,30 @@ const (
 // profile goes to a file of its own. Beside that it inserts as many rows into such tables
 // with the driver alone.
 func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx, 0)
+	w, err := newStoreWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	server, err := chserver.Start(ctx, chserver.Config{Dir: filepath.Join(w.dir, "clickhouse")})
-	if err != nil {
-		return nil, err
-	}
-	defer server.Stop()
-	store, err := openBenchStore(ctx, server.URL("bench"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = store.Close() }()
 
-	probe, err := openBenchConn(server.URL("bench"))
+	probe, err := openBenchConn(w.db.URL("bench"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = probe.Close() }()
 
 	r := &benchResult{Jobs: o.jobs, Count: o.jobs * benchLines}
-	past := yesterday(w)
-	before, err := settledCPU(ctx, store, probe)
+	past := yesterday(w.benchWorld)
+	before, err := settledCPU(ctx, w.store, probe)
 	if err != nil {
 		return nil, err
 	}
-	lines, used, err := w.timeIngest(ctx, o, store, bus.StreamLog, bus.ConsumerLogs, past.log)
+	lines, used, err := w.timeIngest(ctx, o, w.store, bus.StreamLog, bus.ConsumerLogs, past.log)
 	if err != nil {
 		return nil, err
 	}
 	r.Seconds, r.Rate, r.CPUMicros = lines.Seconds(), float64(r.Count)/lines.Seconds(), each(used, r.Count)
-	between, err := settledCPU(ctx, store, probe)
+	between, err := settledCPU(ctx, w.store, probe)
 	if err != nil {
 		return nil, err
 	}
@@ -71,34 +58,26 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.profile != "" {
 		o.profile += ".ends"
 	}
-	runs, used, err := w.timeIngest(ctx, o, store, bus.StreamEvt, bus.ConsumerEvents, past.end)
+	runs, used, err := w.timeIngest(ctx, o, w.store, bus.StreamEvt, bus.ConsumerEvents, past.end)
 	if err != nil {
 		return nil, err
 	}
-	after, err := settledCPU(ctx, store, probe)
+	after, err := settledCPU(ctx, w.store, probe)
 	if err != nil {
 		return nil, err
 	}
 	r.Runs, r.RunsMicros, r.RunsStoreMicros = float64(o.jobs)/runs.Seconds(), each(used, o.jobs), each(after-between, o.jobs)
-	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	counts, err := w.store.Counts(ctx, logstore.RunFilter{})
 	if err != nil {
 		return nil, err
 	}
 	r.Lost, r.Doubled = max(0, o.jobs-counts[job.StatusSucceeded]), max(0, counts[job.StatusSucceeded]-o.jobs)
 
-	if err := r.rawInserts(ctx, server.URL("raw"), past, o.jobs); err != nil {
+	if err := r.rawInserts(ctx, w.db.URL("raw"), past, o.jobs); err != nil {
 		return nil, err
 	}
 	r.RunsRatio = r.Runs / r.RawRuns
 	return r, nil
-}
-
-func openBenchStore(ctx context.Context, address string) (*clickhouse.Store, error) {
-	store, err := clickhouse.Open(address, clickhouse.Config{})
-	if err != nil {
-		return nil, err
-	}
-	return store, store.Prepare(ctx)
 }
 
 // timeIngest publishes what say tells of each run, and then takes the time that
@@ -204,16 +183,6 @@ func (p *benchPast) end(i int) (*nats.Msg, error) {
 	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, benchLines
 	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
 	return e.Msg()
-}
-
-// openBenchConn connects past the store.
-func openBenchConn(address string) (driver.Conn, error) {
-	options, err := ch.ParseDSN(address)
-	if err != nil {
-		return nil, err
-	}
-	options.Compression = &ch.Compression{Method: ch.CompressionLZ4}
-	return ch.Open(options)
 }
 
 // settledCPU waits until parts are merged, and returns what ClickHouse has used of its

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"carillon/bus"
-	"carillon/internal/chserver"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -22,22 +20,12 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.rate < 1 || o.jobs < o.rate || o.runs < 1 || o.runFor < time.Second {
 		return nil, usage(errors.New("--rate and --runs must be at least 1, --jobs at least --rate, and --for at least 1s"))
 	}
-	w, err := newBenchWorld(ctx, 0)
+	w, err := newStoreWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	server, err := chserver.Start(ctx, chserver.Config{Dir: filepath.Join(w.dir, "clickhouse")})
-	if err != nil {
-		return nil, err
-	}
-	defer server.Stop()
-	store, err := openBenchStore(ctx, server.URL("bench"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = store.Close() }()
-	server.Kill()
+	w.db.Kill()
 
 	// The node hears of the ends as they come, as it does in an outage.
 	node, err := w.startNode(ctx, "bench")
@@ -47,14 +35,14 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
 		return nil, err
 	}
-	past := yesterday(w)
+	past := yesterday(w.benchWorld)
 	if err := w.publish(ctx, o.runs, past.end); err != nil {
 		return nil, err
 	}
 	if err := w.publish(ctx, o.runs, past.log); err != nil {
 		return nil, err
 	}
-	in, err := ingest.New(w.conn, store, ingest.Config{})
+	in, err := ingest.New(w.conn, w.store, ingest.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +64,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	back := time.Now()
-	if err := server.Restart(ctx); err != nil {
+	if err := w.db.Restart(ctx); err != nil {
 		return nil, err
 	}
 	took, err := w.caughtUp(ctx, o.runs, back)
@@ -97,7 +85,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	r.BeforeP50, r.BeforeP99, _ = away.quantiles()
 	r.P50, r.P99, r.Max = catching.quantiles()
-	counts, err := store.Counts(ctx, logstore.RunFilter{To: past.from.Add(oneDay), Statuses: []job.Status{job.StatusSucceeded}})
+	counts, err := w.store.Counts(ctx, logstore.RunFilter{To: past.from.Add(oneDay), Statuses: []job.Status{job.StatusSucceeded}})
 	if err != nil {
 		return nil, err
 	}
