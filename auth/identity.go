@@ -77,14 +77,9 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 	if err := errors.Join(d.sessions.wait(ctx), d.users.wait(ctx)); err != nil {
 		return nil, err
 	}
-	key := digest(secret)
-	session, revision, ok := d.sessions.get(key)
-	now := time.Now()
-	if !ok || session.over(now) {
-		return nil, ErrUnauthenticated
-	}
-	user, ok := d.owner(session.User, session.UserID)
-	if !ok || session.Generation != user.Generation {
+	key, now := digest(secret), time.Now()
+	session, revision, user, ok := d.sessionOf(key, now)
+	if !ok {
 		return nil, ErrUnauthenticated
 	}
 	d.touch(ctx, key, session, revision, now)
@@ -92,6 +87,39 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 		User: user.Name, DisplayName: user.DisplayName, How: BySession, Session: session.ID,
 		Access: user.Access, Password: user.Password != "", External: user.External != "",
 	}, nil
+}
+
+// KnowsToken reports whether an API token is valid. Unlike BySecret it waits for nothing: as
+// long as users are not loaded, any may be.
+func (d *Directory) KnowsToken(secret string) bool {
+	if !d.tokens.isLoaded() || !d.users.isLoaded() {
+		return true
+	}
+	token, ok := d.tokenOf(secret)
+	if !ok {
+		return false
+	}
+	_, err := d.byToken(&token)
+	return err == nil
+}
+
+// KnowsSession is KnowsToken, of a session's secret. It is no use of the session.
+func (d *Directory) KnowsSession(secret string) bool {
+	if !d.sessions.isLoaded() || !d.users.isLoaded() {
+		return true
+	}
+	_, _, _, ok := d.sessionOf(digest(secret), time.Now())
+	return ok
+}
+
+// sessionOf returns the session of that key and its user, if it is good for anything at now.
+func (d *Directory) sessionOf(key string, now time.Time) (session Session, revision uint64, user *User, ok bool) {
+	session, revision, ok = d.sessions.get(key)
+	if !ok || session.over(now) {
+		return session, revision, nil, false
+	}
+	user, ok = d.owner(session.User, session.UserID)
+	return session, revision, user, ok && session.Generation == user.Generation
 }
 
 // Refresh returns what an identity is worth by now, for a request that goes on for

@@ -94,6 +94,16 @@ func (m *mirror[T]) wait(ctx context.Context) error {
 	}
 }
 
+// isLoaded reports whether wait would return at once.
+func (m *mirror[T]) isLoaded() bool {
+	select {
+	case <-m.loaded:
+		return true
+	default:
+		return false
+	}
+}
+
 // get returns a copy of a record and its revision, or false when there is none.
 func (m *mirror[T]) get(key string) (value T, revision uint64, ok bool) {
 	m.mu.RLock()

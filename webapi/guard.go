@@ -74,6 +74,9 @@ func guarded(c *fiber.Ctx) (err error) {
 // fail answers with the problem that err is. It is also Fiber's error handler, for
 // requests that are too broken to get a handler.
 func (s *Server) fail(c *fiber.Ctx, err error) error {
+	if errors.Is(err, fiber.ErrRequestEntityTooLarge) {
+		err = tooLong(c)
+	}
 	id := requestID(c)
 	if id == "" {
 		id = rand.Text()[:16]
@@ -124,22 +127,6 @@ func (s *Server) secure(c *fiber.Ctx) {
 	if strings.HasPrefix(c.Path(), "/api/") {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 	}
-}
-
-// bounded refuses bodies above MaxBody. Fiber's own limit is higher: what exceeds that
-// is not read, and a client that is still writing may see its connection reset
-// before it sees the answer.
-//
-// A body that is compressed is refused: Fiber would unpack it, several times over if it
-// says so, and what a few bytes become has no bound.
-func bounded(c *fiber.Ctx) error {
-	if kind := c.Get(fiber.HeaderContentEncoding); kind != "" && !strings.EqualFold(kind, "identity") {
-		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must not be compressed: send it without Content-Encoding")
-	}
-	if n := len(c.Request().Body()); n > MaxBody {
-		return fiber.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes; at most %d are taken", n, MaxBody))
-	}
-	return c.Next()
 }
 
 // ours lets through requests that were meant for this server. A page elsewhere can

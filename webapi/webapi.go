@@ -30,9 +30,6 @@ import (
 	"carillon/logstore"
 )
 
-// MaxBody is the size of a request's body, in bytes, above which it is refused.
-const MaxBody = 10 << 20
-
 // Config says where to serve, and how.
 type Config struct {
 	// Addr is the address to listen on: a loopback one, unless TLS or BehindProxy is
@@ -265,7 +262,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		Immutable:     true,
 		CaseSensitive: true,
 		StrictRouting: true,
-		BodyLimit:     4 * MaxBody,
+		BodyLimit:     MaxBody, // of somebody who is signed in: room
 		// No route takes forms, which would be written to files while they are read.
 		DisablePreParseMultipartForm: true,
 		ReadTimeout:                  30 * time.Second,
@@ -275,7 +272,8 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		JSONEncoder:                  json.Marshal,
 		JSONDecoder:                  json.Unmarshal,
 	})
-	app.Use(s.outermost(requests), s.ours, bounded)
+	app.Server().HeaderReceived = s.room
+	app.Use(s.outermost(requests), s.ours, plain)
 	routes := s.contract.checked(app, s.admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))

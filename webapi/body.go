@@ -1,0 +1,63 @@
+package webapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"carillon/auth"
+)
+
+// MaxBody is the size of a request's body, in bytes, above which it is refused.
+const MaxBody = 10 << 20
+
+// maxStrangersBody is MaxBody for requests of nobody who is signed in: to sign in takes less.
+const maxStrangersBody = 16 << 10
+
+// room says how much of a request's body may be read, by its head. What may come is kept in
+// memory before any handler sees the request, and what the head announces is reserved at
+// once, so strangers get little of it.
+func (s *Server) room(head *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if s.cfg.Local || s.isSomebodys(head) {
+		return fasthttp.RequestConfig{MaxRequestBodySize: MaxBody}
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: maxStrangersBody}
+}
+
+// isSomebodys reports whether a request has a token or a session that is valid. It decides
+// nothing else: identify looks again.
+func (s *Server) isSomebodys(head *fasthttp.RequestHeader) bool {
+	users := s.handlers.users
+	if header := string(head.Peek(fiber.HeaderAuthorization)); header != "" {
+		_, secret, _ := strings.Cut(header, " ")
+		return users.KnowsToken(strings.TrimSpace(secret))
+	}
+	secret := string(head.Cookie(s.cookieName()))
+	return secret != "" && users.KnowsSession(secret)
+}
+
+// tooLong returns what to say of a body for which there was no room. One of several pieces
+// has taken the head with it by then.
+func tooLong(c *fiber.Ctx) error {
+	switch n := c.Request().Header.ContentLength(); {
+	case n > MaxBody:
+		return fiber.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes; at most %d are taken", n, MaxBody))
+	case n > 0:
+		return explain(auth.ErrUnauthenticated, fmt.Sprintf(
+			"sign in first, or send an API token: there is none with this request, or it is not valid, and a body of %d bytes is not read without", n))
+	}
+	return fiber.NewError(http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("at most %d bytes are taken; %d if nobody is signed in, or the API token is not valid", MaxBody, maxStrangersBody))
+}
+
+// plain refuses a body that is compressed: Fiber would unpack it, several times over if it
+// says so, and what a few bytes become has no bound.
+func plain(c *fiber.Ctx) error {
+	if kind := c.Get(fiber.HeaderContentEncoding); kind != "" && !strings.EqualFold(kind, "identity") {
+		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must not be compressed: send it without Content-Encoding")
+	}
+	return c.Next()
+}
