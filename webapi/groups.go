@@ -55,7 +55,7 @@ func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
 }
 
 // markWaiting says of pending runs for which nothing else is said that their groups have
-// limits.
+// limits; nothing, while the bus is away.
 func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 	reasons := map[string]string{}
 	for i := range runs {
@@ -68,7 +68,7 @@ func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 		if !known {
 			g, err := h.conn.Group(ctx, group)
 			if err != nil && !errors.Is(err, job.ErrNotFound) {
-				return err
+				return h.withoutBus(ctx, err)
 			}
 			reason = waitingReason(&g)
 			reasons[group] = reason

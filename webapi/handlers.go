@@ -20,17 +20,18 @@ import (
 // operation gets a checked request and returns a typed response or an error. It is
 // safe for concurrent use.
 type handlers struct {
-	conn    *bus.Conn
-	store   logstore.Store // as visibleStore has it
-	ledger  *ledger.Ledger
-	index   *index
-	news    *news
-	users   *auth.Directory
-	audit   *audit.Log
-	alerts  *alert.Book
-	version string
-	master  *seal.Master   // seals secrets; nil without one
-	asked   logstore.Asked // answers people's SQL; nil if the store has none
+	conn     *bus.Conn
+	store    logstore.Store // as visibleStore has it
+	ledger   *ledger.Ledger
+	index    *index
+	presence *presence
+	news     *news
+	users    *auth.Directory
+	audit    *audit.Log
+	alerts   *alert.Book
+	version  string
+	master   *seal.Master   // seals secrets; nil without one
+	asked    logstore.Asked // answers people's SQL; nil if the store has none
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 	log       *slog.Logger

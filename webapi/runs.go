@@ -65,7 +65,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	}
 	newest := attempts[0]
 	given, err := h.given(ctx, &newest)
-	if err != nil {
+	if err != nil && h.withoutBus(ctx, err) != nil {
 		return nil, err
 	}
 	detail := RunDetail{

@@ -2,27 +2,102 @@ package webapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
 )
 
+// presence knows which instances are alive, well enough to judge runs by it. To ask the bus
+// makes a consumer, which is too much for each list that has a run in progress.
+type presence struct {
+	conn *bus.Conn
+	asks singleflight.Group
+
+	mu    sync.Mutex
+	known roll
+}
+
+// roll is the instances that there are, and when the bus was asked for them.
+type roll struct {
+	at        time.Time
+	instances []bus.Instance
+}
+
+const (
+	// presenceFor is for how long an answer of the bus counts. An instance is silent for
+	// many times as long before it is taken for gone.
+	presenceFor = time.Second
+	// presenceTimeout bounds how long the bus is waited for.
+	presenceTimeout = 2 * time.Second
+	// presenceSkew is by how much the clocks of executors may differ from ours.
+	presenceSkew = 5 * time.Second
+)
+
+// call returns all instances, as of a second ago at most. Nobody changes the list.
+func (p *presence) call(ctx context.Context) (roll, error) {
+	p.mu.Lock()
+	known := p.known
+	p.mu.Unlock()
+	if time.Since(known.at) < presenceFor {
+		return known, nil
+	}
+	// Whoever asks first asks for all who wait, so the asking does not end with them.
+	answer := p.asks.DoChan("", func() (any, error) {
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceTimeout)
+		defer cancel()
+		found := roll{at: time.Now()}
+		var err error
+		if found.instances, err = p.conn.Instances(asked); err != nil {
+			return nil, err
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.known = found
+		return found, nil
+	})
+	select {
+	case <-ctx.Done():
+		return roll{}, fmt.Errorf("%w: list instances: %w", job.ErrUnavailable, ctx.Err())
+	case a := <-answer:
+		if a.Err != nil {
+			return roll{}, a.Err
+		}
+		return a.Val.(roll), nil
+	}
+}
+
 // markSilent shows runs whose executor's heartbeat has ceased as what they are:
 // waiting for another executor, which gets the trigger when its AckWait ends. The
-// history learns of it only from that one.
+// history learns of it only from that one. While the bus is away, all are shown as the
+// history has them.
 func (h *handlers) markSilent(ctx context.Context, lists ...[]logstore.Run) error {
 	if !anyRunning(lists) {
 		return nil
 	}
-	instances, err := h.conn.Instances(ctx)
+	known, err := h.presence.call(ctx)
 	if err != nil {
-		return err
+		return h.withoutBus(ctx, err)
 	}
 	for _, runs := range lists {
-		showSilent(runs, instances)
+		showSilent(runs, known)
 	}
+	return nil
+}
+
+// withoutBus returns the error of what the history is completed by, but nil if the bus is
+// away: the history is shown without.
+func (h *handlers) withoutBus(ctx context.Context, err error) error {
+	if !errors.Is(err, job.ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	h.log.DebugContext(ctx, "history shown without what the bus knows", "error", err)
 	return nil
 }
 
@@ -37,15 +112,16 @@ func anyRunning(lists [][]logstore.Run) bool {
 	return false
 }
 
-// showSilent changes, in runs, those on an instance that is not among the live ones.
-func showSilent(runs []logstore.Run, known []bus.Instance) {
-	alive := make(map[string]bool, len(known))
-	for i := range known {
-		alive[known[i].Key()] = known[i].Alive()
+// showSilent changes, in runs, those on an instance that is not among the live ones. One
+// that began after the bus was asked may be on an instance that is newer still.
+func showSilent(runs []logstore.Run, known roll) {
+	alive := make(map[string]bool, len(known.instances))
+	for i := range known.instances {
+		alive[known.instances[i].Key()] = known.instances[i].Alive()
 	}
 	for i := range runs {
 		r := &runs[i]
-		if r.Status == job.StatusRunning && !alive[r.Job.Group()+"."+r.Instance] {
+		if r.Status == job.StatusRunning && !alive[r.Job.Group()+"."+r.Instance] && r.StartedAt.Before(known.at.Add(-presenceSkew)) {
 			r.Status = job.StatusPending
 			r.Reason = fmt.Sprintf("instance %s went silent; waits for another executor", r.Instance)
 		}
