@@ -81,3 +81,16 @@ func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error)
 	}
 	return info.AckFloor.Stream, info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
+
+// AuditSince returns since when the stream of the audit log has all entries; it is zero if
+// none has had to go. The error is job.ErrUnavailable.
+func (c *Conn) AuditSince(ctx context.Context) (time.Time, error) {
+	stream, err := c.JS.Stream(ctx, StreamAudit)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look up stream %s: %w", StreamAudit, Unavailable(err))
+	}
+	if state := stream.CachedInfo().State; state.FirstSeq > 1 {
+		return state.FirstTime.UTC().Truncate(time.Millisecond), nil
+	}
+	return time.Time{}, nil
+}

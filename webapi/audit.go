@@ -129,11 +129,11 @@ func objectOf(template string, names map[string]string) string {
 func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
 	p := r.Params
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: audit.Result(p.Result), From: p.From, To: p.To}
-	entries, next, err := h.findAudit(ctx, f, p.Cursor, orDefault(p.Limit, pageSize))
+	found, err := h.findAudit(ctx, f, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	return ListAudit200JSONResponse(AuditPage{Items: append([]AuditEntry{}, entries...), Next: next}), nil
+	return ListAudit200JSONResponse(AuditPage{Items: append([]AuditEntry{}, found.entries...), Next: found.next, Since: found.since, AsOf: found.asOf}), nil
 }
 
 // serveExport answers GET /audit/export: all entries that match, newest first.
@@ -146,11 +146,12 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 		e := export[audit.Entry]{
 			name: "changes",
 			page: func(ctx context.Context) (page []audit.Entry, more bool, err error) {
-				page, next, err = h.findAudit(ctx, f, next, exportPage)
-				for i := range page {
-					hideEntry(whoIs(ctx).Access, &page[i])
+				found, err := h.findAudit(ctx, f, next, exportPage)
+				for i := range found.entries {
+					hideEntry(whoIs(ctx).Access, &found.entries[i])
 				}
-				return page, next != "", err
+				next = found.next
+				return found.entries, next != "", err
 			},
 			head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
 			row:  auditRow,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -21,11 +22,19 @@ import (
 // the stream.
 const maxTail = 2000
 
-// findAudit returns a page of the audit log, the newest first, and where the next one
-// begins. It comes from the log store, and from the stream as far as the store does not
-// have it yet; from the stream alone while the store is away or far behind, and from the
-// store alone while the bus is away.
-func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string, limit int) ([]audit.Entry, string, error) {
+// auditFound is a page of the audit log, the newest first.
+type auditFound struct {
+	entries []audit.Entry
+	next    string // where the next page begins; empty behind the last
+	// What was changed before since, and from asOf on, may be missing: where the log store is
+	// away, or the bus. Zero is nothing.
+	since, asOf time.Time
+}
+
+// findAudit returns a page of the audit log. It comes from the log store, and from the
+// stream as far as the store does not have it yet; from the stream alone while the store is
+// away or far behind, and from the store alone while the bus is away.
+func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string, limit int) (auditFound, error) {
 	var at *logstore.FactCursor
 	var before uint64 // where a page of the stream ended
 	var err error
@@ -34,18 +43,18 @@ func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string,
 	case strings.Contains(cursor, "."):
 		c, err := logstore.ParseFactCursor(cursor)
 		if err != nil {
-			return nil, "", err
+			return auditFound{}, err
 		}
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return nil, "", invalid("cursor", "must be the text that came as next with the page before")
+			return auditFound{}, invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
 	if before == 0 {
-		page, next, err := h.auditOfStore(ctx, f, at, limit)
+		found, err := h.auditOfStore(ctx, f, at, limit)
 		if err == nil || ctx.Err() != nil {
-			return page, next, err
+			return found, err
 		}
 		if !errors.Is(err, errFarBehind) {
 			h.log.DebugContext(ctx, "log store does not answer", "error", err)
@@ -53,22 +62,27 @@ func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string,
 	}
 	page, next, err := h.audit.Find(ctx, f, before, limit)
 	if err != nil {
-		return nil, "", err
+		return auditFound{}, err
+	}
+	since, err := h.conn.AuditSince(ctx)
+	if err != nil {
+		return auditFound{}, err
 	}
 	if at != nil {
 		page = slices.DeleteFunc(page, func(e audit.Entry) bool { return !at.After(e.At, e.ID) })
 	}
-	if next == 0 {
-		return page, "", nil
+	found := auditFound{entries: page, since: since}
+	if next != 0 {
+		found.next = strconv.FormatUint(next, 10)
 	}
-	return page, strconv.FormatUint(next, 10), nil
+	return found, nil
 }
 
 var errFarBehind = errors.New("the log store is far behind")
 
 // auditOfStore returns the page after a cursor from the log store, with what it does not
 // have yet.
-func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logstore.FactCursor, limit int) ([]audit.Entry, string, error) {
+func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logstore.FactCursor, limit int) (found auditFound, err error) {
 	filter := logstore.FactFilter{
 		Kind: logstore.FactAudit, Who: f.User, What: f.Operation, Object: f.Object, Group: f.Group, State: string(f.Result), From: f.From, To: f.To, Limit: limit,
 	}
@@ -76,40 +90,52 @@ func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logs
 		filter.Cursor = after.String()
 	}
 	tail, err := h.auditTail(ctx, f)
+	if errors.Is(err, job.ErrUnavailable) {
+		h.log.DebugContext(ctx, "audit log read from the log store alone", "error", err)
+		found.asOf, err = h.auditStoredTo(ctx)
+	}
 	if err != nil {
-		return nil, "", err
+		return found, err
 	}
 	stored, err := h.store.Facts(ctx, filter)
 	if err != nil {
-		return nil, "", storeError(err)
+		return found, storeError(err)
 	}
 	kept := make([]audit.Entry, len(stored.Facts))
 	for i := range stored.Facts {
 		if err := json.Unmarshal(stored.Facts[i].Doc, &kept[i]); err != nil {
-			return nil, "", fmt.Errorf("decode audit entry %s: %w", stored.Facts[i].ID, err)
+			return found, fmt.Errorf("decode audit entry %s: %w", stored.Facts[i].ID, err)
 		}
 	}
 	place := func(e *audit.Entry) logstore.FactCursor { return logstore.FactCursor{At: e.At, ID: e.ID} }
-	page, next := joinPages(tail, kept, stored.Next != "", after, limit, place)
-	return page, next, nil
+	found.entries, found.next = joinPages(tail, kept, stored.Next != "", after, limit, place)
+	return found, nil
 }
 
-// auditTail returns the entries that match and that the log store may not have yet: none
-// while the bus is away.
+// auditStoredTo returns when the newest change was made that the log store has: entries
+// come to it in the order of the stream.
+func (h *handlers) auditStoredTo(ctx context.Context) (time.Time, error) {
+	newest, err := h.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactAudit, Limit: 1})
+	if err != nil || len(newest.Facts) == 0 {
+		return time.Time{}, storeError(err)
+	}
+	return newest.Facts[0].At, nil
+}
+
+// auditTail returns the entries that match and that the log store may not have yet. The
+// error is job.ErrUnavailable while the bus is away.
 func (h *handlers) auditTail(ctx context.Context, f audit.Filter) ([]audit.Entry, error) {
+	// The bus gets a part of the request's time: there is an answer without it.
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
 	upTo, waiting, err := h.conn.AuditMoved(ctx)
 	if err == nil && waiting > maxTail || errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return nil, errFarBehind
 	}
-	var tail []audit.Entry
-	if err == nil && waiting > 0 {
-		tail, err = h.audit.Since(ctx, f, upTo)
+	if err != nil || waiting == 0 {
+		return nil, err
 	}
-	if errors.Is(err, job.ErrUnavailable) {
-		h.log.DebugContext(ctx, "audit log read from the log store alone", "error", err)
-		return nil, nil
-	}
-	return tail, err
+	return h.audit.Since(ctx, f, upTo)
 }
 
 // joinPages returns a page of at most limit things after a cursor, the newest first: of

@@ -99,6 +99,40 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	if diff := cmp.Diff(before, all("limit=3")); diff != "" {
 		t.Errorf("with the store away, pages differ (-want +got):\n%s", diff)
 	}
+
+	// What the stream has let go nobody has but the store.
+	gaps := func() AuditPage {
+		page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+		return page
+	}
+	if page := gaps(); !page.Since.IsZero() || !page.AsOf.IsZero() {
+		t.Errorf("all is there, and something may be missing before %v and after %v", page.Since, page.AsOf)
+	}
+	stream, err := g.conn.JS.Stream(t.Context(), bus.StreamAudit)
+	g.check(err)
+	config := stream.CachedInfo().Config
+	config.MaxMsgs = 3
+	_, err = g.conn.JS.UpdateStream(t.Context(), config)
+	g.check(err)
+	if page := gaps(); len(page.Items) != 3 || page.Since.IsZero() || page.Items[2].At.After(page.Since) || !page.AsOf.IsZero() {
+		t.Errorf("%d entries, and something may be missing before %v and after %v", len(page.Items), page.Since, page.AsOf)
+	}
+}
+
+func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	g.putAs(ann, "billing/x")
+	stream, err := g.conn.JS.Stream(t.Context(), bus.StreamAudit)
+	g.check(err)
+	g.moveAudit(int(stream.CachedInfo().State.Msgs)) //nolint:gosec // there are few
+	whole, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+	g.putAs(ann, "billing/y")
+	g.broker.Stop()
+	page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+	if diff := cmp.Diff(whole.Items, page.Items); diff != "" || !page.AsOf.Equal(whole.Items[0].At) || !whole.AsOf.IsZero() {
+		t.Errorf("what is whole up to %v is told to be up to %v (-want +got):\n%s", whole.Items[0].At, page.AsOf, diff)
+	}
 }
 
 func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {

@@ -62,6 +62,14 @@ func newChangesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, gap := range []struct {
+			at   time.Time
+			text string
+		}{{page.Since, "the log store does not answer: what was changed before %s may be missing"}, {page.AsOf, "the bus does not answer: what was changed after %s may be missing"}} {
+			if !gap.at.IsZero() {
+				cmd.PrintErrf(gap.text+"\n", instant(gap.at))
+			}
+		}
 		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudit(t, page.Items) })
 	}
 	return cmd
@@ -78,6 +86,7 @@ func changesOf(ctx context.Context, api *client.API, p client.ListAuditParams, l
 			return all, err
 		}
 		all.Items = append(all.Items, page.Items...)
+		all.Since, all.AsOf = page.Since, page.AsOf
 		if all.Next = page.Next; page.Next == "" || len(all.Items) >= limit {
 			return all, nil
 		}

@@ -2226,6 +2226,16 @@ export interface components {
         AuditPage: {
             items: components["schemas"]["AuditEntry"][];
             next?: string;
+            /**
+             * Format: date-time
+             * @description The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description The bus does not answer: what was changed after this may be missing. Absent where all is there
+             */
+            as_of?: string;
         };
         SignInWays: {
             /** @description Nobody needs to sign in: this is `carillon dev`, asked from its own machine */

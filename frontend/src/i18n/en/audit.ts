@@ -7,6 +7,8 @@ export const audit = {
   end: "That is all of them",
   details: "What changed",
   unknown: "unknown outcome",
+  since: (at: string) => `The log store does not answer: what was changed before ${at} may be missing.`,
+  asOf: (at: string) => `NATS does not answer: what was changed after ${at} may be missing.`,
   columns: { at: "When", who: "Who", what: "What", object: "Object", note: "Note", from: "From" },
   how: {
     session: "in the console",

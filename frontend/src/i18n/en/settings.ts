@@ -72,6 +72,7 @@ export const settings = {
   tokenName: "What it is for",
   created: "Made",
   expires: "Expires",
+  rests: (user: string) => `rests until ${user} signs in`,
   lives: "Lives for",
   narrow: "It may do less than its user",
   tokenMade: (name: string) => `The token ${name}`,

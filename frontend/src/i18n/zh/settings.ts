@@ -73,6 +73,7 @@ export const settings: typeof english = {
   tokenName: "用途",
   created: "创建时间",
   expires: "到期",
+  rests: (user) => `已停用,待 ${user} 重新登录`,
   lives: "有效期",
   narrow: "权限小于其用户",
   tokenMade: (name) => `令牌 ${name}`,

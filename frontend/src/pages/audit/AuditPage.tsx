@@ -11,6 +11,7 @@ import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
+import { useFormat } from "@/lib/format";
 import { spans } from "@/lib/ranges";
 import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
@@ -21,6 +22,7 @@ import { useAuditT } from "./texts";
 /** Who changed what, everywhere. */
 export default function AuditPage() {
   const t = useAuditT();
+  const f = useFormat();
   const navigate = useNavigate({ from: "/audit" });
   const search = useSearch({ from: "/audit" });
   const { q, user, operation, group, range } = search;
@@ -34,6 +36,7 @@ export default function AuditPage() {
   const filter: AuditFilter = { object: q, user, operation, group, from };
   const list = useInfiniteQuery(auditList(filter));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const { since, as_of } = list.data?.pages.at(-1) ?? {};
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const filtered = Boolean(q || user || operation || group || range);
@@ -92,6 +95,8 @@ export default function AuditPage() {
         </div>
       }
     >
+      {since && <p className="hint c-warn">{t.audit.since(f.full(since))}</p>}
+      {as_of && <p className="hint c-warn">{t.audit.asOf(f.full(as_of))}</p>}
       <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
         {!list.data ? (
           <Waiting on={list} rows={14} />

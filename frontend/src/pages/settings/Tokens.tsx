@@ -81,7 +81,10 @@ export default function Tokens() {
                   <Ago at={token.created_at} />
                 </td>
                 <td className={token.expired ? "c-bad" : "mut"}>
-                  <Ago at={token.expires_at} />
+                  <span className="two-lines">
+                    <Ago at={token.expires_at} />
+                    {token.rests && !token.expired && <span className="c-warn">{s.rests(token.user)}</span>}
+                  </span>
                 </td>
                 <td className="r">
                   <Button small look="danger" onClick={() => setRevoking(token)}>
