@@ -10,12 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
-	"carillon/job"
 )
 
 // bulkAtOnce is how many things one request changes. More would be taken; so each answers
 // soon, also of a cluster that is slow.
 const bulkAtOnce = 200
+
+// bulkRetry is how long to wait before what was refused is asked for again.
+const bulkRetry = 300 * time.Millisecond
 
 // bulkOptions are the flags of commands that change many things.
 type bulkOptions struct {
@@ -43,230 +45,72 @@ func (o *bulkOptions) settle(cmd *cobra.Command, verb, what string, n int) (goOn
 	return err == nil, err
 }
 
-// refusal returns the error of a thing that was refused, among n.
-func refusal(name string, n int, p *client.Problem) error {
-	switch {
-	case p == nil:
-		return nil
-	case n > 1:
-		return fmt.Errorf("%s: %w", name, p)
-	}
-	return p
+// bulk is how things of one kind are changed, many at a time.
+type bulk[K ~string, I any] struct {
+	what, verb string // of the question: verb 3 whats?
+	// ask asks for the change of those that keys name or, if there are none, of those that
+	// the filter selects after a cursor; next is empty behind the last.
+	ask func(keys []K, cursor string, dryRun bool) (items []I, next string, err error)
+	// result says of which thing an item is, and what became of it.
+	result func(I) (K, client.BulkOutcome, *client.Problem)
+	// again says that asking once more for what was refused may help.
+	again func(I) bool
+	// show returns an item as programs are shown it, and as people are.
+	show func(item I, dryRun bool) (any, string)
 }
 
-// jobChoice is the flags that say which jobs to change, in the place of their names.
-type jobChoice struct {
-	bulkOptions
-
-	group, query string
-	last         []string
-}
-
-func (c *jobChoice) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.group, "group", "", "all jobs of this executor `group`")
-	cmd.Flags().StringVarP(&c.query, "query", "q", "", "all jobs with this `text` in their name or description")
-	cmd.Flags().StringSliceVar(&c.last, "last", nil, "all jobs whose last run has this `status`, or one of these")
-	complete(cmd, "last", words[string](job.Statuses)...)
-	c.bulkOptions.flags(cmd)
-}
-
-// given reports whether there is a filter.
-func (c *jobChoice) given() bool { return c.group != "" || c.query != "" || len(c.last) > 0 }
-
-// changeJobs changes the jobs that args name, or those of the filter once somebody has said
+// change changes the things that keys name, or those of the filter once somebody has said
 // yes to it, and shows what became of each.
-func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
-	names := make([]job.Name, len(args))
-	for i, arg := range args {
-		var err error
-		if names[i], err = jobName(arg); err != nil {
-			return err
-		}
+func (b *bulk[K, I]) change(r *remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
+	ctx := cmd.Context()
+	if len(keys) > 0 {
+		items, err := b.named(ctx, keys, o.dryRun)
+		return b.showAll(r, cmd, items, o.dryRun, err)
 	}
-	api, err := r.api()
+	items, err := b.filtered()
 	if err != nil {
 		return err
 	}
-	if b.DryRun = c.dryRun; !c.given() {
-		items, err := changeJobsByName(cmd.Context(), api, b, names)
-		return r.showJobs(cmd, items, b.DryRun, done, err)
-	}
-	items, err := jobsOfFilter(cmd.Context(), api, b, &client.JobFilter{Group: c.group, Q: c.query, Last: words[job.Status](c.last)})
-	if err != nil {
-		return err
-	}
-	var would []job.Name
 	for _, item := range items {
-		if item.Result == client.BulkOutcomeChanged {
-			would = append(would, item.Job)
+		if key, outcome, _ := b.result(item); outcome == client.BulkOutcomeChanged {
+			keys = append(keys, key)
 		}
 	}
-	goOn, err := c.settle(cmd, string(b.Action), "job", len(would))
+	goOn, err := o.settle(cmd, b.verb, b.what, len(keys))
 	if !goOn {
-		return r.showJobs(cmd, items, true, done, err)
+		return b.showAll(r, cmd, items, true, err)
 	}
-	items, err = changeJobsByName(cmd.Context(), api, b, would)
-	return r.showJobs(cmd, items, false, done, err)
+	items, err = b.named(ctx, keys, false)
+	return b.showAll(r, cmd, items, false, err)
 }
 
-// changeJobsByName changes jobs, some with each request. With an error come the items of
-// the requests before.
-func changeJobsByName(ctx context.Context, api *client.API, b client.JobBulk, names []job.Name) ([]client.JobBulkItem, error) {
-	var items []client.JobBulkItem
-	for some := range slices.Chunk(names, bulkAtOnce) {
-		b.Jobs = some
-		answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(ctx, nil, b))
-		if err != nil {
-			return items, err
-		}
-		items = append(items, answer.Items...)
-	}
-	return items, nil
-}
-
-// jobsOfFilter returns what would become of all jobs that match.
-func jobsOfFilter(ctx context.Context, api *client.API, b client.JobBulk, f *client.JobFilter) ([]client.JobBulkItem, error) {
-	b.Filter, b.DryRun = f, true
-	var items []client.JobBulkItem
-	for {
-		answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(ctx, nil, b))
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, answer.Items...)
-		if b.Cursor = answer.Next; b.Cursor == "" {
-			return items, nil
-		}
-	}
-}
-
-// jobDone is what a command did to a job, or would do.
-type jobDone struct {
-	Job    job.Name `json:"job"`
-	Result string   `json:"result"`
-}
-
-// showJobs shows what became of jobs, or would, before failed ended it. The error joins that
-// and why some were refused.
-func (r *remote) showJobs(cmd *cobra.Command, items []client.JobBulkItem, dryRun bool, done string, failed error) error {
-	if failed != nil && len(items) == 0 {
-		return failed
-	}
-	results := []jobDone{}
-	var errs []error
-	for _, item := range items {
-		switch item.Result {
-		case client.BulkOutcomeChanged:
-			results = append(results, jobDone{item.Job, done})
-		case client.BulkOutcomeUnchanged:
-			results = append(results, jobDone{item.Job, unchanged})
-		case client.BulkOutcomeRefused:
-			errs = append(errs, refusal(string(item.Job), len(items), item.Problem))
-		}
-	}
-	err := r.output.show(cmd.OutOrStdout(), results, func(t *table) {
-		for _, j := range results {
-			t.line(string(j.Job) + " " + j.Result + ofDryRun(dryRun))
-		}
-		if len(items) == 0 {
-			t.line("no jobs")
-		}
-	})
-	return errors.Join(append([]error{err, failed}, errs...)...)
-}
-
-// ofDryRun is said after what was not done.
-func ofDryRun(dryRun bool) string {
-	if dryRun {
-		return " (dry run)"
-	}
-	return ""
-}
-
-// runChoice is the flags that say which runs to change, in the place of their ids.
-type runChoice struct {
-	bulkOptions
-	runFilter
-}
-
-func (c *runChoice) flags(cmd *cobra.Command) {
-	c.runFilter.flags(cmd, "all")
-	c.bulkOptions.flags(cmd)
-}
-
-// args returns an error unless a command has the ids of runs, or a filter.
-func (c *runChoice) args(_ *cobra.Command, args []string) error {
-	if exactlyOne(len(args) > 0, c.given()) {
-		return nil
-	}
-	return errors.New("want the ids of runs, or a filter such as --job")
-}
-
-// changeRuns is changeJobs, of runs. line says what became of one.
-func (r *remote) changeRuns(cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
-	ids := make([]job.RunID, len(args))
-	for i, arg := range args {
-		var err error
-		if ids[i], err = runID(arg); err != nil {
-			return err
-		}
-	}
-	filter, err := c.bulk(time.Now())
-	if err != nil {
-		return usage(err)
-	}
-	api, err := r.api()
-	if err != nil {
-		return err
-	}
-	if b.DryRun = c.dryRun; len(args) > 0 {
-		items, err := changeRunsByID(cmd.Context(), api, b, ids)
-		return r.showRuns(cmd, items, b.DryRun, line, err)
-	}
-	items, err := runsOfFilter(cmd.Context(), api, b, filter)
-	if err != nil {
-		return err
-	}
-	for _, item := range items {
-		if item.Result == client.BulkOutcomeChanged {
-			ids = append(ids, item.RunID)
-		}
-	}
-	goOn, err := c.settle(cmd, string(b.Action), "run", len(ids))
-	if !goOn {
-		return r.showRuns(cmd, items, true, line, err)
-	}
-	items, err = changeRunsByID(cmd.Context(), api, b, ids)
-	return r.showRuns(cmd, items, false, line, err)
-}
-
-// changeRunsByID is changeJobsByName, of runs. Those that the history does not have yet are
-// asked for again until it should.
-func changeRunsByID(ctx context.Context, api *client.API, b client.RunBulk, ids []job.RunID) ([]client.RunBulkItem, error) {
-	var items []client.RunBulkItem
-	at := map[job.RunID]int{}
-	for len(ids) > 0 {
-		var again []job.RunID
-		for some := range slices.Chunk(ids, bulkAtOnce) {
-			b.Runs = some
-			answer, err := client.Read[client.RunBulkResult](api.ChangeRuns(ctx, nil, b))
+// named changes things, some with each request. With an error come the items of the
+// requests before.
+func (b *bulk[K, I]) named(ctx context.Context, keys []K, dryRun bool) ([]I, error) {
+	var items []I
+	at := map[K]int{}
+	for len(keys) > 0 {
+		var rest []K
+		for some := range slices.Chunk(keys, bulkAtOnce) {
+			answered, _, err := b.ask(some, "", dryRun)
 			if err != nil {
 				return items, err
 			}
-			for _, item := range answer.Items {
-				if known, ok := at[item.RunID]; ok {
+			for _, item := range answered {
+				key, _, _ := b.result(item)
+				if known, ok := at[key]; ok {
 					items[known] = item
 				} else {
-					at[item.RunID] = len(items)
+					at[key] = len(items)
 					items = append(items, item)
 				}
-				if p := item.Problem; p != nil && p.Code == "not_found" && time.Since(item.RunID.Time()).Abs() <= history {
-					again = append(again, item.RunID)
+				if b.again(item) {
+					rest = append(rest, key)
 				}
 			}
 		}
-		if ids = again; len(ids) > 0 {
-			if err := client.Pause(ctx, historyLook); err != nil {
+		if keys = rest; len(keys) > 0 {
+			if err := client.Pause(ctx, bulkRetry); err != nil {
 				return items, err
 			}
 		}
@@ -274,47 +118,51 @@ func changeRunsByID(ctx context.Context, api *client.API, b client.RunBulk, ids 
 	return items, nil
 }
 
-// runsOfFilter is jobsOfFilter, of runs.
-func runsOfFilter(ctx context.Context, api *client.API, b client.RunBulk, f *client.RunFilter) ([]client.RunBulkItem, error) {
-	b.Filter, b.DryRun = f, true
-	var items []client.RunBulkItem
-	for {
-		answer, err := client.Read[client.RunBulkResult](api.ChangeRuns(ctx, nil, b))
+// filtered returns what would become of all things that the filter selects.
+func (b *bulk[K, I]) filtered() ([]I, error) {
+	var items []I
+	for cursor := ""; ; {
+		page, next, err := b.ask(nil, cursor, true)
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, answer.Items...)
-		if b.Cursor = answer.Next; b.Cursor == "" {
+		items = append(items, page...)
+		if cursor = next; cursor == "" {
 			return items, nil
 		}
 	}
 }
 
-// showRuns is showJobs, of runs.
-func (r *remote) showRuns(cmd *cobra.Command, items []client.RunBulkItem, dryRun bool, line func(client.RunBulkItem) string, failed error) error {
+// showAll shows what became of things, or would, before failed ended it. The error joins
+// that and why some were refused.
+func (b *bulk[K, I]) showAll(r *remote, cmd *cobra.Command, items []I, dryRun bool, failed error) error {
 	if failed != nil && len(items) == 0 {
 		return failed
 	}
-	changed := []client.RunBulkItem{}
-	var errs []error
+	shown, lines := []any{}, []string{}
+	var refused []error
 	for _, item := range items {
-		if item.Problem == nil {
-			changed = append(changed, item)
-			continue
-		}
-		errs = append(errs, refusal(string(item.RunID), len(items), item.Problem))
-	}
-	err := r.output.show(cmd.OutOrStdout(), changed, func(t *table) {
-		for _, item := range changed {
+		key, _, problem := b.result(item)
+		switch {
+		case problem == nil:
+			one, line := b.show(item, dryRun)
 			if dryRun {
-				t.line(fmt.Sprintf("run %s of %s, %s (dry run)", item.RunID, item.Job, item.Status))
-			} else {
-				t.line(line(item))
+				line += " (dry run)"
 			}
+			shown, lines = append(shown, one), append(lines, line)
+		case len(items) > 1:
+			refused = append(refused, fmt.Errorf("%s: %w", key, problem))
+		default:
+			refused = append(refused, problem)
+		}
+	}
+	err := r.output.show(cmd.OutOrStdout(), shown, func(t *table) {
+		for _, line := range lines {
+			t.line(line)
 		}
 		if len(items) == 0 {
-			t.line("no runs")
+			t.line("no " + b.what + "s")
 		}
 	})
-	return errors.Join(append([]error{err, failed}, errs...)...)
+	return errors.Join(append([]error{err, failed}, refused...)...)
 }

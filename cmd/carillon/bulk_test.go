@@ -23,7 +23,8 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		"", "resume", "--group", "default", "-y", "-o", "json")
 	s.wantError(exitNotFound, "carillon: default/none: not found: job default/none\n", "", "resume", "default/none", "default/quiet")
 	s.wantError(exitUsage, "carillon: want the names of jobs, or a filter such as --group, or --all\n", "", "pause", "default/quiet", "--group", "default")
-	for _, args := range [][]string{{"pause", "--all", "--dry-run"}, {"delete", "--calendar", "holidays", "--dry-run"}, {"cancel"}, {"cancel", "x", "--job", "default/hello"}, {"retry", "--job", "default/broken", "--wait"}} {
+	for _, args := range [][]string{{"pause", "--all", "--dry-run"}, {"delete", "--calendar", "holidays", "--dry-run"}, {"cancel"}, {"cancel", "x", "--job", "default/hello"}, {"retry", "--job", "default/broken", "--wait"},
+		{"run"}, {"run", "default/hello", "--group", "default"}, {"run", "default/hello", "default/quiet", "--wait"}, {"run", "default/hello", "--dry-run", "--params", "1"}} {
 		if code, out, _ := s.run("", args...); code != exitUsage {
 			t.Errorf("%s: exit code %d\n%s", args, code, out)
 		}
@@ -48,4 +49,37 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 	}
 	s.want("default/broken deleted\ndefault/hello deleted\ndefault/quiet deleted\n", "", "delete", "--group", "default", "--yes")
 	s.want("no jobs\n", "", "get", "jobs")
+}
+
+func TestManyJobsAreRunAtOnce(t *testing.T) {
+	s := newTerminal(t)
+	if code, out, e := s.run(twoJobs+"---\njob: default/quiet\ntask: {shell: \"exit 0\"}\n", "apply", "-f", "-"); code != 0 {
+		t.Fatal(code, out, e)
+	}
+	s.want("default/broken begun (dry run)\ndefault/hello begun (dry run)\ndefault/quiet begun (dry run)\n", "", "run", "--group", "default", "--dry-run")
+	s.want("default/hello begun (dry run)\n", "", "run", "default/hello", "--dry-run")
+	s.wantError(exitUsage, "carillon: add --yes if that is meant. Nothing was changed\n", "", "run", "--group", "default")
+	s.want("no runs\n", "", "get", "runs")
+
+	const id = `([0-9a-f]{8}-[0-9a-f-]{27})`
+	code, out, e := s.run("", "run", "default/quiet", "default/hello")
+	begun := regexp.MustCompile(`^default/quiet begun: run ` + id + `\ndefault/hello begun: run ` + id + `\n$`).FindStringSubmatch(out)
+	if code != 0 || begun == nil {
+		t.Fatalf("exit code %d: %s%s", code, out, e)
+	}
+	for _, run := range begun[1:] {
+		if code, out, e := s.run("", "wait", run); code != 0 {
+			t.Errorf("exit code %d: %s%s", code, out, e)
+		}
+	}
+	// Those that are not there do not keep the others from being run.
+	code, out, e = s.run("", "run", "default/none", "default/quiet", "-o", "json")
+	if !regexp.MustCompile(`^\[\n  \{\n    "job": "default/quiet",\n    "result": "begun",\n    "run_id": "`+id+`"\n  \}\n\]\n$`).MatchString(out) ||
+		code != exitNotFound || !strings.Contains(e, "default/none: not found: job default/none") {
+		t.Errorf("exit code %d: %s%s", code, out, e)
+	}
+	code, out, e = s.run("", "run", "-q", "quiet", "-y")
+	if code != 0 || !regexp.MustCompile(`^default/quiet begun: run `+id+`\n$`).MatchString(out) {
+		t.Errorf("exit code %d: %s%s", code, out, e)
+	}
 }

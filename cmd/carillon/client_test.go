@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,7 +59,7 @@ func (s *terminal) run(stdin string, args ...string) (code int, out, errOut stri
 	var o, e strings.Builder
 	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
 		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
-		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand())
+		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand(), newWaitCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
@@ -271,6 +273,23 @@ task:
 `
 	if code != 0 || out != want || !strings.HasPrefix(errOut, "line 3 skipped: ") {
 		t.Errorf("exit code %d: %s%s", code, errOut, cmp.Diff(want, out))
+	}
+}
+
+// One who speaks TLS hangs up on one who does not.
+func TestWhoeverIsHungUpOnIsToldOfTLS(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			err = c.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	if code, _, e := offline(t, "", "get", "jobs", "--server", server.URL); code != exitUnavailable || !strings.Contains(e, "speaks TLS, name it with https://") {
+		t.Errorf("exit code %d: %s", code, e)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -115,9 +116,13 @@ func report(w io.Writer, cmd *cobra.Command, err error) {
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Code == "unauthenticated" && cmd.Name() != "login" {
 		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or give a token with --token or %s.\n", tokenVariable)
 	}
-	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
+	if u, ok := errors.AsType[*client.UnreachableError](err); ok {
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
 			_, _ = fmt.Fprintf(w, "Name the authority that signed the server's certificate with --ca or %s.\n", caVariable)
+			return
+		}
+		if errors.Is(err, io.EOF) && strings.HasPrefix(u.Address, "http://") {
+			_, _ = fmt.Fprintf(w, "If the server speaks TLS, name it with https:// and --server or %s.\n", serverVariable)
 			return
 		}
 		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or name another with --server or %s.\n", serverVariable)

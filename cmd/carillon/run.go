@@ -25,19 +25,23 @@ func newRunCommand() *cobra.Command {
 	var labels []string
 	var wait, follow bool
 	var early fireAhead
+	var c jobChoice
 	cmd := &cobra.Command{
-		Use:   "run JOB",
-		Short: "Run a job now",
+		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
+		Short: "Run jobs now",
 		Long: "Run a job now, whatever its schedule says, and print the run's id. With --early it is\n" +
 			"in the place of a fire that is ahead, which is skipped when it comes. With --wait the\n" +
 			"exit code tells how the run ended: 0 succeeded, 10 failed, 11 timed out, 12 cancelled,\n" +
-			"13 lost, 14 skipped or missed.",
+			"13 lost, 14 skipped or missed.\n\n" +
+			"Several jobs, or all that a filter selects, are run after a question, with their own parameters and labels.",
 		Example: "  carillon run ops/backup\n" +
 			"  carillon run ops/backup --wait && echo saved\n" +
 			"  carillon run ops/backup --early next\n" +
 			"  carillon run ops/backup --label zone=eu\n" +
-			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow",
-		Args: cobra.ExactArgs(1),
+			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
+			"  carillon run billing/invoice billing/report\n" +
+			"  carillon run --group billing --last failed --dry-run",
+		Args: c.args,
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&params, "params", "", "any `JSON` value, in the place of the job's parameters")
@@ -52,8 +56,17 @@ func newRunCommand() *cobra.Command {
 	for _, other := range []string{"params", "param", "label"} {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
+	c.flags(cmd)
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || c.dryRun {
+			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
+				if cmd.Flags().Changed(flag) {
+					return usage(errors.New("--" + flag + " goes together with one job"))
+				}
+			}
+			return r.changeJobs(cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
+		}
 		name, err := jobName(args[0])
 		if err != nil {
 			return err

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// jobChoice is the flags that say which jobs to change, in the place of their names.
+type jobChoice struct {
+	bulkOptions
+
+	group, query string
+	last         []string
+}
+
+func (c *jobChoice) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.group, "group", "", "all jobs of this executor `group`")
+	cmd.Flags().StringVarP(&c.query, "query", "q", "", "all jobs with this `text` in their name or description")
+	cmd.Flags().StringSliceVar(&c.last, "last", nil, "all jobs whose last run has this `status`, or one of these")
+	complete(cmd, "last", words[string](job.Statuses)...)
+	c.bulkOptions.flags(cmd)
+}
+
+// given reports whether there is a filter.
+func (c *jobChoice) given() bool { return c.group != "" || c.query != "" || len(c.last) > 0 }
+
+// args returns an error unless a command has the names of jobs, or a filter.
+func (c *jobChoice) args(_ *cobra.Command, args []string) error {
+	if exactlyOne(len(args) > 0, c.given()) {
+		return nil
+	}
+	return errors.New("want the names of jobs, or a filter such as --group")
+}
+
+// jobDone is what a command did to a job, or would do.
+type jobDone struct {
+	Job    job.Name  `json:"job"`
+	Result string    `json:"result"`
+	RunID  job.RunID `json:"run_id,omitempty"`
+}
+
+// changeJobs changes the jobs that args name, or those of the filter, and shows what became
+// of each: done is what is said of one that was changed.
+func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
+	names := make([]job.Name, len(args))
+	for i, arg := range args {
+		var err error
+		if names[i], err = jobName(arg); err != nil {
+			return err
+		}
+	}
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	jobs := bulk[job.Name, client.JobBulkItem]{
+		what: "job", verb: string(b.Action),
+		ask: func(names []job.Name, cursor string, dryRun bool) ([]client.JobBulkItem, string, error) {
+			if b.Jobs, b.Cursor, b.DryRun, b.Filter = names, cursor, dryRun, nil; len(names) == 0 {
+				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: words[job.Status](c.last)}
+			}
+			answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(cmd.Context(), nil, b))
+			return answer.Items, answer.Next, err
+		},
+		result: func(item client.JobBulkItem) (job.Name, client.BulkOutcome, *client.Problem) {
+			return item.Job, item.Result, item.Problem
+		},
+		// Runs have their ids from the request's, so asking again makes no second ones.
+		again: func(item client.JobBulkItem) bool {
+			return b.RunID != "" && item.Problem != nil && errors.Is(item.Problem, job.ErrUnavailable) && time.Since(b.RunID.Time()) <= runTries*runRetry
+		},
+		show: func(item client.JobBulkItem, _ bool) (any, string) {
+			j := jobDone{item.Job, done, item.RunID}
+			if item.Result == client.BulkOutcomeUnchanged {
+				j.Result = unchanged
+			}
+			if j.RunID != "" {
+				return j, string(j.Job) + " " + j.Result + ": run " + string(j.RunID)
+			}
+			return j, string(j.Job) + " " + j.Result
+		},
+	}
+	return jobs.change(r, cmd, names, &c.bulkOptions)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// runChoice is the flags that say which runs to change, in the place of their ids.
+type runChoice struct {
+	bulkOptions
+	runFilter
+}
+
+func (c *runChoice) flags(cmd *cobra.Command) {
+	c.runFilter.flags(cmd, "all")
+	c.bulkOptions.flags(cmd)
+}
+
+// args returns an error unless a command has the ids of runs, or a filter.
+func (c *runChoice) args(_ *cobra.Command, args []string) error {
+	if exactlyOne(len(args) > 0, c.given()) {
+		return nil
+	}
+	return errors.New("want the ids of runs, or a filter such as --job")
+}
+
+// changeRuns is changeJobs, of runs. line says what became of one.
+func (r *remote) changeRuns(cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
+	ids := make([]job.RunID, len(args))
+	for i, arg := range args {
+		var err error
+		if ids[i], err = runID(arg); err != nil {
+			return err
+		}
+	}
+	filter, err := c.bulk(time.Now())
+	if err != nil {
+		return usage(err)
+	}
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	runs := bulk[job.RunID, client.RunBulkItem]{
+		what: "run", verb: string(b.Action),
+		ask: func(ids []job.RunID, cursor string, dryRun bool) ([]client.RunBulkItem, string, error) {
+			if b.Runs, b.Cursor, b.DryRun, b.Filter = ids, cursor, dryRun, nil; len(ids) == 0 {
+				b.Filter = filter
+			}
+			answer, err := client.Read[client.RunBulkResult](api.ChangeRuns(cmd.Context(), nil, b))
+			return answer.Items, answer.Next, err
+		},
+		result: func(item client.RunBulkItem) (job.RunID, client.BulkOutcome, *client.Problem) {
+			return item.RunID, item.Result, item.Problem
+		},
+		// One that the history does not have yet it soon will.
+		again: func(item client.RunBulkItem) bool {
+			return item.Problem != nil && item.Problem.Code == "not_found" && time.Since(item.RunID.Time()).Abs() <= history
+		},
+		show: func(item client.RunBulkItem, dryRun bool) (any, string) {
+			if dryRun {
+				return item, fmt.Sprintf("run %s of %s, %s", item.RunID, item.Job, item.Status)
+			}
+			return item, line(item)
+		},
+	}
+	return runs.change(r, cmd, ids, &c.bulkOptions)
+}
