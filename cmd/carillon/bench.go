@@ -77,9 +77,10 @@ type benchResult struct {
 	RunsStoreMicros    float64 `json:"runs_store_cpu_us_each,omitempty"`
 	RawRunsStoreMicros float64 `json:"runs_raw_store_cpu_us,omitempty"`
 
-	HistoryRuns int     `json:"history_runs,omitempty"` // of bench api
-	Streams     int     `json:"streams,omitempty"`      // that were open
-	StreamsMB   float64 `json:"streams_mb,omitempty"`   // of heap and stacks that they took, with the clients' ends
+	HistoryRuns int            `json:"history_runs,omitempty"` // of bench api
+	Requests    []requestTimes `json:"requests,omitempty"`     // by kind
+	Streams     int            `json:"streams,omitempty"`      // that were open
+	StreamsMB   float64        `json:"streams_mb,omitempty"`   // of heap and stacks that they took, with the clients' ends
 }
 
 type bench struct {
@@ -176,6 +177,9 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 			}
 			cmd.Printf("%-21s %v\n", key, v)
 		}
+	}
+	for _, q := range r.Requests {
+		cmd.Printf("%-21s p50 %.1f, p99 %.1f, max %.1f ms; once sent p50 %.1f, p99 %.1f, max %.1f ms\n", q.Request, q.P50, q.P99, q.Max, q.ServedP50, q.ServedP99, q.ServedMax)
 	}
 	return nil
 }

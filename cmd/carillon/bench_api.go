@@ -60,14 +60,29 @@ func benchAPI(ctx context.Context, o benchOptions) (r *benchResult, err error) {
 		return nil, err
 	}
 	defer meter.stop()
-	ms, bad, err := api.load(ctx, o, from)
+	answers, bad, err := api.load(ctx, o, from)
 	if err != nil {
 		return nil, err
 	}
 	elapsed, used := meter.stop()
-	r = &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: len(ms), Rate: float64(len(ms)) / elapsed.Seconds(), Seconds: elapsed.Seconds(), Lost: bad, CPUMicros: each(used, len(ms))}
-	slices.Sort(ms)
-	r.P50, r.P99, r.Max = ms[len(ms)/2], ms[len(ms)*99/100], ms[len(ms)-1]
+	r = &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: len(answers), Rate: float64(len(answers)) / elapsed.Seconds(), Seconds: elapsed.Seconds(), Lost: bad, CPUMicros: each(used, len(answers))}
+	var all []float64
+	for i, a := range answers {
+		all = append(all, a.ms)
+		if i < len(apiRequests) {
+			r.Requests = append(r.Requests, requestTimes{Request: apiRequests[i].what})
+		}
+	}
+	r.P50, r.P99, r.Max = spread(all)
+	for kind := range r.Requests {
+		var ms, served []float64
+		for i := kind; i < len(answers); i += len(apiRequests) {
+			ms, served = append(ms, answers[i].ms), append(served, answers[i].served)
+		}
+		one := &r.Requests[kind]
+		one.P50, one.P99, one.Max = spread(ms)
+		one.ServedP50, one.ServedP99, one.ServedMax = spread(served)
+	}
 	if r.Streams = o.streams; o.streams > 0 {
 		r.StreamsMB, err = api.streams(ctx, live, o.streams)
 	}
@@ -159,23 +174,58 @@ func (b *apiBench) get(ctx context.Context, path string) error {
 	return nil
 }
 
-// load sends requests at a fixed rate, and returns how long each took in milliseconds, and
-// how many were not answered well.
-func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (ms []float64, bad int, err error) {
-	paths := []func(n int) string{
-		func(int) string { return "/api/v1/jobs?limit=50" },
-		func(n int) string { return "/api/v1/jobs?limit=20&q=job-" + strconv.Itoa(n%o.jobs) },
-		func(n int) string { return "/api/v1/jobs/bench/job-" + strconv.Itoa(n%o.jobs) },
-		func(int) string { return "/api/v1/runs?limit=50" },
-		func(n int) string { return "/api/v1/runs?limit=20&job=" + string(benchJob(n%o.jobs)) },
-		func(int) string { return "/api/v1/runs?limit=20&status=failed" },
-		func(n int) string {
-			i := n % o.runs
-			return "/api/v1/runs/" + string(job.FireRunID(benchJob(i%o.jobs), benchRunAt(i, o.runs, from).UnixMilli(), job.CauseSchedule))
-		},
-	}
-	total := max(1, int(float64(o.rate)*o.runFor.Seconds()))
-	ms = make([]float64, total)
+// answered is how long a request took, in milliseconds.
+type answered struct {
+	ms     float64 // from when it was to be sent
+	served float64 // from when it was
+}
+
+// requestTimes is how long requests of a kind took: from when they were to be sent, and,
+// as served, from when they were.
+type requestTimes struct {
+	Request   string  `json:"request"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+	Max       float64 `json:"max_ms"`
+	ServedP50 float64 `json:"served_p50_ms"`
+	ServedP99 float64 `json:"served_p99_ms"`
+	ServedMax float64 `json:"served_max_ms"`
+}
+
+// spread returns the median, the 99th percentile and the most of ms, which it sorts.
+func spread(ms []float64) (p50, p99, most float64) {
+	slices.Sort(ms)
+	return ms[len(ms)/2], ms[len(ms)*99/100], ms[len(ms)-1]
+}
+
+// apiRequests is the kinds of requests, and the path of each with something chosen by n.
+var apiRequests = []struct {
+	what string
+	path func(o benchOptions, from time.Time, n int) string
+}{
+	{"jobs", func(benchOptions, time.Time, int) string { return "/api/v1/jobs?limit=50" }},
+	{"jobs by text", func(o benchOptions, _ time.Time, n int) string {
+		return "/api/v1/jobs?limit=20&q=job-" + strconv.Itoa(n%o.jobs)
+	}},
+	{"job", func(o benchOptions, _ time.Time, n int) string {
+		return "/api/v1/jobs/bench/job-" + strconv.Itoa(n%o.jobs)
+	}},
+	{"runs", func(benchOptions, time.Time, int) string { return "/api/v1/runs?limit=50" }},
+	{"runs of a job", func(o benchOptions, _ time.Time, n int) string {
+		return "/api/v1/runs?limit=20&job=" + string(benchJob(n%o.jobs))
+	}},
+	{"runs that failed", func(benchOptions, time.Time, int) string { return "/api/v1/runs?limit=20&status=failed" }},
+	{"run", func(o benchOptions, from time.Time, n int) string {
+		i := n % o.runs
+		return "/api/v1/runs/" + string(job.FireRunID(benchJob(i%o.jobs), benchRunAt(i, o.runs, from).UnixMilli(), job.CauseSchedule))
+	}},
+}
+
+// load sends requests of each kind in turn at a fixed rate, and returns how long each took,
+// and how many were not answered well.
+func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (answers []answered, bad int, err error) {
+	total := max(len(apiRequests), int(float64(o.rate)*o.runFor.Seconds()))
+	answers = make([]answered, total)
 	var failed atomic.Int64
 	var first atomic.Pointer[error]
 	var sent sync.WaitGroup
@@ -185,21 +235,24 @@ func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (ms
 		if err := wait(ctx, time.Until(due)); err != nil {
 			return nil, 0, err
 		}
-		path := paths[i%len(paths)](rand.Int()) //nolint:gosec // any will do
+		path := apiRequests[i%len(apiRequests)].path(o, from, rand.Int()) //nolint:gosec // any will do
 		sent.Go(func() {
+			began := time.Now()
 			if err := b.get(ctx, path); err != nil {
 				failed.Add(1)
 				first.CompareAndSwap(nil, &err)
 			}
-			ms[i] = float64(time.Since(due).Microseconds()) / 1000
+			answers[i] = answered{ms: milliseconds(time.Since(due)), served: milliseconds(time.Since(began))}
 		})
 	}
 	sent.Wait()
 	if e := first.Load(); e != nil && int(failed.Load()) == total {
 		return nil, 0, *e
 	}
-	return ms, int(failed.Load()), nil
+	return answers, int(failed.Load()), nil
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // streams opens live tails, and returns what they cost in memory in MB: in this process,
 // which has the other ends of the connections too.
