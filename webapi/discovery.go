@@ -24,22 +24,45 @@ func (h *handlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	items, err := h.handlersOf(ctx, r.Group)
+	items, err := h.present().handlersOf(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
 	return ListHandlers200JSONResponse{Items: items}, nil
 }
 
+// executors is what is known of executors.
+type executors struct {
+	instances func(context.Context) ([]bus.Instance, error)
+	// announced returns the handlers of a group that have been announced.
+	announced func(ctx context.Context, group string) ([]bus.Handler, error)
+}
+
+// present is what the bus knows. Each asking makes a consumer there.
+func (h *handlers) present() executors {
+	return executors{instances: h.conn.Instances, announced: h.conn.Handlers}
+}
+
+// lately is what was known a second ago, of live instances alone.
+func (h *handlers) lately() executors {
+	return executors{
+		instances: func(ctx context.Context) ([]bus.Instance, error) {
+			known, err := h.presence.call(ctx)
+			return known.instances, err
+		},
+		announced: func(context.Context, string) ([]bus.Handler, error) { return nil, nil },
+	}
+}
+
 // handlersOf returns what is known of a group's handlers, by name: those that have been
 // announced, with the instances that have them now, and those of executors that only
 // name them in their heartbeats.
-func (h *handlers) handlersOf(ctx context.Context, group string) ([]HandlerItem, error) {
-	announced, err := h.conn.Handlers(ctx, group)
+func (e executors) handlersOf(ctx context.Context, group string) ([]HandlerItem, error) {
+	announced, err := e.announced(ctx, group)
 	if err != nil {
 		return nil, err
 	}
-	instances, err := h.conn.Instances(ctx)
+	instances, err := e.instances(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +96,15 @@ func (h *handlers) handlersOf(ctx context.Context, group string) ([]HandlerItem,
 // handler, and of its group's executors. The error says what is wrong with its
 // parameters; a task that nobody does is only worth a warning, for its executor may not
 // have been started yet.
-func (h *handlers) checkHandler(ctx context.Context, j *job.Job) (warnings []FieldError, err error) {
+func (h *handlers) checkHandler(ctx context.Context, j *job.Job, by executors) (warnings []FieldError, err error) {
 	if j.Task.Handler == "" {
-		return h.checkKind(ctx, j)
+		return by.checkKind(ctx, j)
 	}
 	err = h.checkParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
 	if !errors.Is(err, job.ErrNotFound) {
 		return nil, err
 	}
-	known, err := h.handlersOf(ctx, j.Job.Group())
+	known, err := by.handlersOf(ctx, j.Job.Group())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +125,7 @@ func (h *handlers) checkHandler(ctx context.Context, j *job.Job) (warnings []Fie
 // warningsOf returns what is to be said of a stored job: that nobody does such tasks, or
 // that its parameters do not suit its handler by now. What cannot be told is left out.
 func (h *handlers) warningsOf(ctx context.Context, j *job.Job) []FieldError {
-	warnings, err := h.checkHandler(ctx, j)
+	warnings, err := h.checkHandler(ctx, j, h.lately())
 	for _, p := range job.Problems(err) {
 		warnings = append(warnings, FieldError{Field: p.Field, Reason: p.Reason})
 	}
@@ -111,8 +134,8 @@ func (h *handlers) warningsOf(ctx context.Context, j *job.Job) []FieldError {
 
 // checkKind warns of a task of a kind that none of the group's live instances does. Of a
 // group without one there is nothing to say: runs wait.
-func (h *handlers) checkKind(ctx context.Context, j *job.Job) ([]FieldError, error) {
-	instances, err := h.conn.Instances(ctx)
+func (e executors) checkKind(ctx context.Context, j *job.Job) ([]FieldError, error) {
+	instances, err := e.instances(ctx)
 	if err != nil {
 		return nil, err
 	}

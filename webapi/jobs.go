@@ -139,7 +139,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
 		return nil, err
 	}
-	warnings, err := h.checkHandler(ctx, &wish)
+	warnings, err := h.checkHandler(ctx, &wish, h.present())
 	if err != nil {
 		return nil, err
 	}
