@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestStrangersBodiesAreNotRead(t *testing.T) {
 	// The others have room for theirs, until they are nobody any more.
 	for _, headers := range [][]header{ann.headers(), {bearer(made.Secret)}} {
 		w.problemWith(headers, http.StatusBadRequest, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
-		w.problemWith(headers, http.StatusRequestEntityTooLarge, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1), fmt.Sprint(MaxBody))
+		w.problemWith(headers, http.StatusRequestEntityTooLarge, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1), strconv.Itoa(MaxBody))
 	}
 	w.send("DELETE", "/api/v1/tokens/"+made.Token.ID, nil, ann.headers()...)
 	w.send("POST", "/api/v1/sign-out", nil, ann.headers()...)
@@ -77,7 +78,7 @@ func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 	w := newGuardedWorld(t)
 	ann := w.administrator()
 	send := func(length int, headers ...header) int {
-		r, err := http.NewRequestWithContext(t.Context(), "PUT", w.url+"/api/v1/jobs/billing/x", io.LimitReader(endless{}, int64(length)))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, w.url+"/api/v1/jobs/billing/x", io.LimitReader(endless{}, int64(length)))
 		w.check(err)
 		r.Header.Set("Content-Type", "application/json")
 		for _, h := range headers {

@@ -125,7 +125,7 @@ func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
 	g.putAs(ann, "billing/x")
 	stream, err := g.conn.JS.Stream(t.Context(), bus.StreamAudit)
 	g.check(err)
-	g.moveAudit(int(stream.CachedInfo().State.Msgs)) //nolint:gosec // there are few
+	g.moveAudit(int(stream.CachedInfo().State.Msgs))
 	whole, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
 	g.putAs(ann, "billing/y")
 	g.broker.Stop()

@@ -23,8 +23,17 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		"", "resume", "--group", "default", "-y", "-o", "json")
 	s.wantError(exitNotFound, "carillon: default/none: not found: job default/none\n", "", "resume", "default/none", "default/quiet")
 	s.wantError(exitUsage, "carillon: want the names of jobs, or a filter such as --group, or --all\n", "", "pause", "default/quiet", "--group", "default")
-	for _, args := range [][]string{{"pause", "--all", "--dry-run"}, {"delete", "--calendar", "holidays", "--dry-run"}, {"cancel"}, {"cancel", "x", "--job", "default/hello"}, {"retry", "--job", "default/broken", "--wait"},
-		{"run"}, {"run", "default/hello", "--group", "default"}, {"run", "default/hello", "default/quiet", "--wait"}, {"run", "default/hello", "--dry-run", "--params", "1"}} {
+	for _, args := range [][]string{
+		{"pause", "--all", "--dry-run"},
+		{"delete", "--calendar", "holidays", "--dry-run"},
+		{"cancel"},
+		{"cancel", "x", "--job", "default/hello"},
+		{"retry", "--job", "default/broken", "--wait"},
+		{"run"},
+		{"run", "default/hello", "--group", "default"},
+		{"run", "default/hello", "default/quiet", "--wait"},
+		{"run", "default/hello", "--dry-run", "--params", "1"},
+	} {
 		if code, out, _ := s.run("", args...); code != exitUsage {
 			t.Errorf("%s: exit code %d\n%s", args, code, out)
 		}

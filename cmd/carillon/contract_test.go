@@ -33,7 +33,7 @@ var commandOf = map[string]string{
 	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
 	"resolveIncident": "alert resolve", "retryRun": "retry", "revokeCredential": "credential revoke",
-	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runJob": "run", "searchLogs": "search", "setHold": "pause",
+	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setHold": "pause", "skipFire": "skip", "unskipFire": "skip",
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon",
 
