@@ -40,11 +40,37 @@ func open(t *testing.T, address string) *clickhouse.Store {
 	return s
 }
 
+// All tests of the suite share a database, which is emptied for each: to make its tables
+// anew took most of the time.
 func TestStoreKeepsTheContract(t *testing.T) {
+	address := chtest.Database(t)
+	conn := sql(t, address)
 	logstoretest.Run(t, func(t *testing.T) logstore.Store {
 		t.Helper()
-		return open(t, chtest.Database(t))
+		s := open(t, address)
+		empty(t, conn)
+		return s
 	})
+}
+
+// empty deletes all rows of a database, and with them what it knows of tokens.
+func empty(t *testing.T, conn driver.Conn) {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, conn, "TRUNCATE TABLE "+table+" SYNC")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // sql connects to the database of an address, past the store.
