@@ -1,22 +1,11 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage();
 
 it("a crontab and a file of documents are imported after a look at what would become of each", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  const { page, faults, close } = await open("/jobs");
   await page.getByRole("button", { name: "Import" }).click();
   const drawer = page.getByRole("dialog");
   await drawer.getByRole("button", { name: "Crontab" }).click();
@@ -54,7 +43,7 @@ task: {shell: "true"}
 });
 
 it("a calendar is edited, and the record says who did it", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/calendars");
+  const { page, faults, close } = await open("/calendars");
   await page.getByRole("button", { name: "Edit holidays" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Dates").fill("12-25\n12-26");
@@ -78,7 +67,7 @@ it("a calendar is edited, and the record says who did it", async () => {
 });
 
 it("a user is made with a link, and a token is shown once", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/settings/users");
+  const { page, faults, close } = await open("/settings/users");
   await page.getByRole("button", { name: "New user" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
@@ -120,7 +109,7 @@ it("a word that some run printed leads to its line, and a piece to its own log",
     { map: { pieces: 4 }, succeeds_if: "75%" },
   );
   const run = await program.run("default/shards");
-  const { page, faults, close } = await open(browser, program.url, "/logs");
+  const { page, faults, close } = await open("/logs");
   await page.locator(".hits li").first().waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type('"disk is full"');

@@ -1,23 +1,12 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage();
 
 it("fires of the past are shown one by one, then run, and each has its run", async () => {
   await program.job("default/hourly", "echo caught up", { schedule: { cron: "0 * * * *" } });
-  const { page, faults, close } = await open(browser, program.url, "/jobs/default/hourly");
+  const { page, faults, close } = await open("/jobs/default/hourly");
   await page.getByRole("button", { name: "Run with parameters…" }).click();
   await page.getByRole("menuitem", { name: "Backfill a range…" }).click();
   const dialog = page.getByRole("dialog");
@@ -59,7 +48,7 @@ it("a backfill is cancelled, and what had begun goes on", async () => {
     from: new Date(Date.now() - 24 * 3600e3).toISOString(),
     only: "all",
   });
-  const { page, faults, close } = await open(browser, program.url, "/jobs/default/slow/ledger", {
+  const { page, faults, close } = await open("/jobs/default/slow/ledger", {
     theme: "dark",
   });
   const row = page.locator("table.backfills tbody tr");

@@ -1,23 +1,11 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/notify", "echo told");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage((p) => p.job("default/notify", "echo told"));
 
 it("a script is tried out before it is saved, and every policy is chosen in the form", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs/new");
+  const { page, faults, close } = await open("/jobs/new");
   await page.getByLabel("Name", { exact: true }).fill("totals");
   await page.getByRole("button", { name: /^Script/ }).click();
   await page.getByRole("button", { name: "Starlark" }).click();

@@ -1,14 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { afterAll, expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
 const scratch = mkdtempSync(join(tmpdir(), "carillon-executors-"));
-let browser: Browser;
 
 interface Instance {
   instance: string;
@@ -17,16 +14,10 @@ interface Instance {
   labels?: Record<string, string>;
 }
 
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/quick", "echo done");
-  await program.run("default/quick"); // so the executor is there
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-  rmSync(scratch, { recursive: true, force: true });
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const { program, open } = stage(async (p) => {
+  await p.job("default/quick", "echo done");
+  await p.run("default/quick"); // so the executor is there
 });
 
 async function executor(): Promise<Instance> {
@@ -43,7 +34,7 @@ it("an executor that is drained finishes its run, takes no other, and is told to
   const enough = join(scratch, "enough");
   await program.job("default/long", `while [ ! -e ${enough} ]; do sleep 0.2; done; echo finished`);
   const long = await program.api<{ run_id: string }>("POST", "/jobs/default/long/run", {});
-  const { page, faults, close } = await open(browser, program.url, "/executors");
+  const { page, faults, close } = await open("/executors");
   const row = page.locator("table.instances tbody tr");
   await row.getByText(/^1\//).waitFor();
   expect(await axe(page)).toEqual([]);
@@ -67,7 +58,7 @@ it("an executor that is drained finishes its run, takes no other, and is told to
 });
 
 it("an instance's slots and labels are changed, and cordoning is undone", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/executors");
+  const { page, faults, close } = await open("/executors");
   const { instance } = await executor();
   await page.getByRole("link", { name: instance, exact: true }).click();
   await page.waitForURL(`**/executors/default/${instance}`);
@@ -93,7 +84,7 @@ it("an instance's slots and labels are changed, and cordoning is undone", async 
 
 it("a group is limited, and its jobs wait by priority", async () => {
   await program.job("default/urgent", "true", { priority: "high" });
-  const { page, faults, close } = await open(browser, program.url, "/executors/default", { theme: "dark" });
+  const { page, faults, close } = await open("/executors/default", { theme: "dark" });
   await page.getByRole("button", { name: "Limits…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Runs alive at once").fill("2");
@@ -111,7 +102,7 @@ it("a group is limited, and its jobs wait by priority", async () => {
 
 it("a credential is shown once, rotated and revoked, and a secret says who asks for it", async () => {
   await program.job("default/asks", "true", { task: { shell: "true", secrets: { TOKEN: "api-token" } } });
-  const { page, faults, close } = await open(browser, program.url, "/executors/default");
+  const { page, faults, close } = await open("/executors/default");
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "New credential" }).click();
   await dialog.getByLabel("Where it is, or what for").fill("web1");

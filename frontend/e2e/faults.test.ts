@@ -1,27 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
 import { Program } from "./program.ts";
 import { Server } from "./server.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
-  await program.run("default/report");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+const { program, open, openAt } = stage(async (p) => {
+  await p.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
+  await p.run("default/report");
 });
 
 const saveDialog = (page: Page) => page.getByRole("dialog").getByRole("button", { name: /Save as v/ });
 
 it("while the server restarts a form keeps what is in it, and is saved once it is back", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs/default/report/edit");
+  const { page, close } = await open("/jobs/default/report/edit");
   await page.getByLabel("Description").fill("written before the restart");
   await program.stop();
   await page.getByText("The server does not answer. What you see is as of").waitFor();
@@ -50,8 +42,8 @@ it("while NATS is away jobs are listed, the page says what is away, and nothing 
   const server = new Server();
   await server.start(program.natsURL);
   const signedIn = { extraHTTPHeaders: { Authorization: `Bearer ${secret}` } };
-  const { page, close } = await open(browser, server.url, "/jobs/default/report/edit", signedIn);
-  const { page: list, close: closeList } = await open(browser, server.url, "/jobs", signedIn);
+  const { page, close } = await openAt(server.url, "/jobs/default/report/edit", signedIn);
+  const { page: list, close: closeList } = await openAt(server.url, "/jobs", signedIn);
   await list.locator("table.jobs").getByText("report").waitFor();
   await page.getByLabel("Description").fill("half a thought");
 
@@ -81,7 +73,7 @@ it("while the log store is away jobs can be seen and run, and each part says wha
   const nobody = new Program(undefined, "--store", "clickhouse://carillon@127.0.0.1:9/carillon");
   await nobody.start();
   await nobody.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
-  const { page, faults, close } = await open(browser, nobody.url, "/jobs");
+  const { page, faults, close } = await openAt(nobody.url, "/jobs");
   await page.getByText("The log store does not answer").waitFor();
   const row = page.locator("tr", { hasText: "report" });
   await row.getByText("History does not answer").waitFor({ timeout: 30_000 });
@@ -112,7 +104,7 @@ it("a line of a megabyte and bytes that are no text are shown as what they are",
     String.raw`printf 'a\001b\377c\n'; printf '<script>document.title="owned"</script>\n'; head -c 1000000 /dev/zero | tr '\0' x; echo; head -c 3000 /dev/urandom; echo`,
   );
   const run = await program.run("default/odd");
-  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}`);
   await page.getByText('<script>document.title="owned"</script>').waitFor();
   await page.getByText(/^a.?b\ufffdc$/).waitFor();
   const more = page.getByRole("button", { name: /^\+[\d,]+ more$/ }).first();
@@ -127,7 +119,7 @@ it("a line of a megabyte and bytes that are no text are shown as what they are",
 });
 
 it("a browser whose clock is an hour off shows the server's times", async () => {
-  const { page, close } = await open(browser, program.url, "/settings/about");
+  const { page, close } = await open("/settings/about");
   await page.addInitScript(() => {
     const real = Date;
     const off = 3_600_000;
@@ -159,7 +151,7 @@ it("a browser whose clock is an hour off shows the server's times", async () => 
 });
 
 it("a slow network keeps what was there, says that it waits, and does nothing twice", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs");
+  const { page, close } = await open("/jobs");
   await page.locator("table.jobs").getByText("report").waitFor();
   await page.route("**/api/v1/**", async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -188,7 +180,7 @@ it("a slow network keeps what was there, says that it waits, and does nothing tw
 it("a log that loses its connection goes on without a line lost or doubled", async () => {
   await program.job("default/steady", 'for n in $(seq 1 120); do echo "line $n"; sleep 0.1; done');
   const { run_id } = await program.api<{ run_id: string }>("POST", "/jobs/default/steady/run", {});
-  const { page, close } = await open(browser, program.url, `/runs/${run_id}`);
+  const { page, close } = await open(`/runs/${run_id}`);
   await page.locator(".ll").getByText("line 10", { exact: true }).waitFor();
   await page.context().setOffline(true);
   await page.waitForTimeout(2500);

@@ -1,24 +1,14 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage();
 
 const text = (page: Page, selector: string) => page.locator(selector).first().textContent();
 
 it("an empty installation shows the way to a first run", async () => {
-  const { page, close } = await open(browser, program.url, "/");
+  const { page, close } = await open("/");
   await page.getByText("Nothing is scheduled yet").waitFor();
   await page.locator(".guide li.done").first().waitFor(); // dev has an executor
   await page.getByRole("link", { name: "New job" }).last().click();
@@ -27,7 +17,7 @@ it("an empty installation shows the way to a first run", async () => {
 });
 
 it("a job is made by a sentence, saved after a review, run, and read while it runs", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs/new");
+  const { page, faults, close } = await open("/jobs/new");
   await page.getByLabel("Name", { exact: true }).fill("slow-count");
   await page.locator(".sentence select").last().selectOption("week");
   await page.getByRole("button", { name: "Sat" }).click();
@@ -64,7 +54,7 @@ it("a job is made by a sentence, saved after a review, run, and read while it ru
 });
 
 it("a pasted Quartz expression fills its cells", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs/new");
+  const { page, close } = await open("/jobs/new");
   await page.locator(".cron input").first().focus();
   await page.evaluate(() => {
     const data = new DataTransfer();
@@ -84,7 +74,7 @@ it("three clicks lead from what is wrong to the line that says why", async () =>
     "for n in $(seq 1 300); do echo line $n; done; sleep 0.3; echo 'connection refused' >&2; exit 3",
   );
   await program.run("default/broken");
-  const { page, close } = await open(browser, program.url, "/");
+  const { page, close } = await open("/");
   await page.locator(".li").getByText("broken", { exact: true }).click(); // not the reports, further down
   await page.getByRole("heading", { name: "broken" }).waitFor();
   await page.locator(".ll.e, .ll.w, .ll").getByText("connection refused").waitFor();
@@ -97,7 +87,7 @@ it("a log shows what was printed as text, whatever it is", async () => {
     String.raw`echo "<img src=x onerror=document.title='owned'>"; printf '\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' y; echo; for n in $(seq 1 3000); do echo row $n; done`,
   );
   const run = await program.run("default/odd-log");
-  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}`);
   await page.getByText("<img src=x").waitFor();
   await page.locator(".a-fg-red").getByText("red").waitFor();
   await page
@@ -112,7 +102,7 @@ it("a log shows what was printed as text, whatever it is", async () => {
   await page.keyboard.press("G");
   await page.locator(".ll").getByText("row 3000").waitFor();
 
-  const { page: linked, close: closeLinked } = await open(browser, program.url, `/runs/${run}#L1500`);
+  const { page: linked, close: closeLinked } = await open(`/runs/${run}#L1500`);
   await linked.locator(".ll.linked").waitFor();
   expect(await text(linked, ".ll.linked .m")).toMatch(/^row \d+$/);
   expect(await page.title()).not.toBe("owned");
@@ -122,7 +112,7 @@ it("a log shows what was printed as text, whatever it is", async () => {
 });
 
 it("filters are in the address, and a palette finds what they do not", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs");
+  const { page, close } = await open("/jobs");
   await page.locator("table.jobs tbody tr").first().waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("odd");
@@ -143,7 +133,7 @@ it("filters are in the address, and a palette finds what they do not", async () 
 });
 
 it("several jobs are paused after a review, and one is resumed by undoing", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs");
+  const { page, close } = await open("/jobs");
   await page.getByLabel("Select default/slow-count").check();
   await page.getByLabel("Select default/broken").check();
   await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
@@ -163,7 +153,7 @@ it("several jobs are paused after a review, and one is resumed by undoing", asyn
 });
 
 it("of two people who edit a job, the second is told, and loses nothing", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs/default/broken/edit");
+  const { page, close } = await open("/jobs/default/broken/edit");
   await page.getByLabel("Description").fill("mine");
   await program.job("default/broken", "exit 3", { description: "theirs" });
   await page.keyboard.press("Control+s");
@@ -181,7 +171,7 @@ it("of two people who edit a job, the second is told, and loses nothing", async 
 });
 
 it("leaving an edit asks first", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs/default/broken/edit");
+  const { page, close } = await open("/jobs/default/broken/edit");
   await page.getByLabel("Description").fill("half a thought");
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stay" }).click();
@@ -190,7 +180,7 @@ it("leaving an edit asks first", async () => {
 });
 
 it("a server that goes away is said to be away, and comes back without a reload", async () => {
-  const { page, close } = await open(browser, program.url, "/cluster");
+  const { page, close } = await open("/cluster");
   await page.locator(".shards").waitFor();
   await program.stop();
   await page.getByText("The server does not answer. What you see is as of").waitFor();

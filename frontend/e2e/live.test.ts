@@ -1,23 +1,10 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/first", "echo hello");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage((p) => p.job("default/first", "echo hello"));
 
 it("what changes is shown when it does, and a quiet page asks for next to nothing", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  const { page, faults, close } = await open("/jobs");
   await page.locator("table.jobs").getByText("first").waitFor();
   await page.locator(".tools").getByText("Live").waitFor();
   await page.waitForTimeout(3000); // what was asked for at the start has come, and been asked for again
@@ -36,7 +23,7 @@ it("what changes is shown when it does, and a quiet page asks for next to nothin
 });
 
 it("a tab that is frozen gives its stream back, and catches up when it goes on", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs");
+  const { page, close } = await open("/jobs");
   await page.locator("table.jobs").getByText("first").waitFor();
   await page.getByRole("button", { name: "Live" }).click();
   await program.job("default/third", "echo hello");
@@ -48,7 +35,7 @@ it("a tab that is frozen gives its stream back, and catches up when it goes on",
 });
 
 it("a hidden tab closes its stream, and catches up when it is seen again", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  const { page, faults, close } = await open("/jobs");
   await page.locator("table.jobs").getByText("first").waitFor();
   await page.locator(".tools").getByText("Live").waitFor();
   const events = (r: { url(): string }) => new URL(r.url()).pathname === "/api/v1/events";

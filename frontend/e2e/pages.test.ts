@@ -1,22 +1,15 @@
 import type { AnyRoute } from "@tanstack/react-router";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axe } from "./browser.ts";
 import { geometry } from "./geometry.ts";
-import { Program } from "./program.ts";
 import { arrange, type Place } from "./scene.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
 let places: Place[];
 
-beforeAll(async () => {
-  await program.start();
-  [browser, places] = await Promise.all([launch(), arrange(program)]);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+const { program, open } = stage(async (p) => {
+  places = await arrange(p);
 });
 
 /** A phone, a tablet, a laptop, and a wide screen. */
@@ -30,7 +23,7 @@ describe.concurrent("every page", () => {
   ] as const)(
     "is without a violation of WCAG 2.2 AA, an error, a request elsewhere or a text that cannot be read: $theme, $lang",
     async ({ theme, lang, read }) => {
-      const tab = await open(browser, program.url, "/", { theme, lang });
+      const tab = await open("/", { theme, lang });
       const wrong: string[] = [];
       const [seen, linked] = [new Set<string>(), new Set<string>()];
       for (const { name, path, ready } of places) {

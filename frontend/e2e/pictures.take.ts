@@ -1,31 +1,22 @@
 import { mkdirSync } from "node:fs";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, it } from "vitest";
-import { launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { it } from "vitest";
 import { arrange, type Place } from "./scene.ts";
+import { stage } from "./stage.ts";
 
 // Not a test: `task console:pictures` takes pictures of every page, to be looked at.
 const folder = new URL("../pictures/", import.meta.url).pathname;
 const docs = new URL("../../docs/", import.meta.url).pathname;
-const program = new Program();
-let browser: Browser;
 let places: Place[];
 
-beforeAll(async () => {
-  mkdirSync(folder, { recursive: true });
-  await program.start();
-  [browser, places] = await Promise.all([launch(), arrange(program)]);
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+mkdirSync(folder, { recursive: true });
+const { program, open } = stage(async (p) => {
+  places = await arrange(p);
 });
 
 for (const theme of ["light", "dark"] as const) {
   for (const lang of ["en", "zh"] as const) {
     it(`${theme} ${lang}`, async () => {
-      const tab = await open(browser, program.url, "/", { theme, lang });
+      const tab = await open("/", { theme, lang });
       for (const place of places) {
         await tab.page.goto(program.url + place.path);
         await tab.page.waitForSelector(place.ready);
@@ -38,7 +29,7 @@ for (const theme of ["light", "dark"] as const) {
 }
 
 it("small", async () => {
-  const tab = await open(browser, program.url, "/", { viewport: { width: 390, height: 844 } });
+  const tab = await open("/", { viewport: { width: 390, height: 844 } });
   for (const place of places) {
     await tab.page.goto(program.url + place.path);
     await tab.page.waitForSelector(place.ready, { state: "attached" });
@@ -49,7 +40,7 @@ it("small", async () => {
 }, 120_000);
 
 it("the README's", async () => {
-  const tab = await open(browser, program.url, "/jobs/default/payment-reconcile", {
+  const tab = await open("/jobs/default/payment-reconcile", {
     viewport: { width: 1280, height: 720 },
   });
   await tab.page.waitForSelector(".incident");

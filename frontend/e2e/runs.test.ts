@@ -1,28 +1,19 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
 let failed: string;
 
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/good", "sleep 0.2");
-  await program.job("default/bad", "exit 3");
-  await program.run("default/good");
-  await program.run("default/good");
-  failed = await program.run("default/bad");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+const { open } = stage(async (p) => {
+  await p.job("default/good", "sleep 0.2");
+  await p.job("default/bad", "exit 3");
+  await p.run("default/good");
+  await p.run("default/good");
+  failed = await p.run("default/bad");
 });
 
 it("runs are chosen by what there is of them, and shown by job, executor and error", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/runs");
+  const { page, faults, close } = await open("/runs");
   await page.locator("table.runs tbody tr").nth(2).waitFor();
   await page.getByRole("button", { name: "Status", exact: true }).click();
   await page.getByRole("menuitemcheckbox", { name: "Succeeded 2" }).waitFor();
@@ -56,7 +47,7 @@ it("runs are chosen by what there is of them, and shown by job, executor and err
 });
 
 it("a bar of a run strip tells of its run, and leads to it", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/jobs");
+  const { page, faults, close } = await open("/jobs");
   const strip = page.locator("tr", { hasText: "bad" }).locator(".strip");
   // The newest run is at the right. What is under a pointer that rests is told once it moves.
   const [left, newest] = [
@@ -76,7 +67,7 @@ it("a bar of a run strip tells of its run, and leads to it", async () => {
 });
 
 it("an instance shows its last day", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/executors/default/dev");
+  const { page, faults, close } = await open("/executors/default/dev");
   await page.getByRole("img", { name: /^3 runs, 1 failed/ }).waitFor();
   await page.getByRole("img", { name: /slots in use within an hour/ }).waitFor();
   expect(await axe(page)).toEqual([]);
@@ -85,7 +76,7 @@ it("an instance shows its last day", async () => {
 });
 
 it("the timeline has a lane for each job, or for each executor", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/schedule");
+  const { page, faults, close } = await open("/schedule");
   await page.locator(".tlane", { hasText: "good" }).waitFor();
   await page.getByRole("group", { name: "Lanes" }).getByRole("button", { name: "Executors" }).click();
   const lane = page.locator(".tlane", { hasText: "dev" });

@@ -1,26 +1,16 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
+const { program, open } = stage(async (p) => {
   for (let i = 0; i < 8; i++) {
-    await program.job(`default/hourly-${i}`, "true", { schedule: { cron: "0 * * * *" } });
+    await p.job(`default/hourly-${i}`, "true", { schedule: { cron: "0 * * * *" } });
   }
-  await program.job("default/nightly", "true", { schedule: { cron: "30 3 * * *", zone: "Asia/Shanghai" } });
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+  await p.job("default/nightly", "true", { schedule: { cron: "30 3 * * *", zone: "Asia/Shanghai" } });
 });
 
 it("jobs that fire together are spread by what the load map suggests", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/schedule/load");
+  const { page, faults, close } = await open("/schedule/load");
   await page.getByRole("button", { name: "Suggest offsets" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(/The busiest minute of this quarter-hour has [89] fires now/).waitFor();
@@ -43,7 +33,7 @@ it("jobs that fire together are spread by what the load map suggests", async () 
 
 it("the month shows what fires daily, and the days that a calendar takes out", async () => {
   await program.api("PUT", "/calendars/closed", { calendar: "closed", dates: ["15"].map((d) => `06-${d}`) });
-  const { page, faults, close } = await open(browser, program.url, "/schedule/calendar?month=2030-06", {
+  const { page, faults, close } = await open("/schedule/calendar?month=2030-06", {
     theme: "dark",
   });
   const day = page.getByRole("link", { name: /^Sat,? 15 Jun.*1 fire planned/ });

@@ -1,24 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/noisy", "echo one; echo two", { schedule: { cron: "0 * * * *" } });
-  await program.run("default/noisy");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
+const { program, open } = stage(async (p) => {
+  await p.job("default/noisy", "echo one; echo two", { schedule: { cron: "0 * * * *" } });
+  await p.run("default/noisy");
 });
 
 it("a rule of retention shows what it does to the disk, and is saved after a question", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/settings/retention", { theme: "dark" });
+  const { page, faults, close } = await open("/settings/retention", { theme: "dark" });
   await page.getByLabel("Runs: All jobs").fill("30 days");
   expect(await page.getByRole("button", { name: "Save retention" }).isDisabled()).toBe(true);
   await page.getByLabel("Runs: All jobs").fill("60d");
@@ -47,7 +37,7 @@ it("a rule of retention shows what it does to the disk, and is saved after a que
 });
 
 it("secrets are made, replaced and deleted by group, and never shown", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/settings/secrets");
+  const { page, faults, close } = await open("/settings/secrets");
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "New secret…" }).click();
   await dialog.getByLabel("Name").fill("db-password");
@@ -69,7 +59,7 @@ it("secrets are made, replaced and deleted by group, and never shown", async () 
 
 it("filters are saved as a view, opened again, and forgotten", async () => {
   await program.job("billing/report", "true");
-  const { page, faults, close } = await open(browser, program.url, "/jobs?group=billing");
+  const { page, faults, close } = await open("/jobs?group=billing");
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByRole("menuitem", { name: "Save these filters…" }).click();
@@ -104,7 +94,7 @@ it("filters are saved as a view, opened again, and forgotten", async () => {
 it("the overview reports how runs go, and in which ways they fail", async () => {
   await program.job("default/broken", "echo cannot reach 10.2.8.14 >&2; exit 3");
   const run = await program.run("default/broken");
-  const { page, faults, close } = await open(browser, program.url, "/");
+  const { page, faults, close } = await open("/");
   await page.getByText("Ways of failing").waitFor();
   await page.getByRole("img", { name: /^Failed, from/ }).waitFor();
   await page.getByRole("button", { name: "Duration p95" }).click();
