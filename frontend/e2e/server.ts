@@ -9,24 +9,37 @@ import { join } from "node:path";
  */
 export class Server {
   url = "";
+  /** The path of the one-time link by which the first administrator is made, as its log says it. */
+  readonly welcome: Promise<string>;
+  private said = "";
+  private heard: () => void = () => {};
   private child: ChildProcess | undefined;
   private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
+
+  constructor() {
+    this.welcome = new Promise((resolve) => {
+      this.heard = () => {
+        const path = /\/sign-in#invitation=[^\s"]+/.exec(this.said)?.[0];
+        if (path) resolve(path);
+      };
+    });
+  }
 
   async start(nats: string): Promise<void> {
     const flags = { nats, data: this.data, http: "127.0.0.1:0", node: "second", roles: "store,api" };
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", ["server", ...args]);
     this.child = child;
-    let said = "";
     await new Promise<void>((resolve, reject) => {
       child.stderr?.on("data", (chunk: Buffer) => {
-        said += chunk.toString();
-        const address = /api listens" address=(\S+)/.exec(said)?.[1];
+        this.said += chunk.toString();
+        this.heard();
+        const address = /api listens" address=(\S+)/.exec(this.said)?.[1];
         if (!address) return;
         this.url = `http://${address}`;
         resolve();
       });
-      child.on("exit", (code) => reject(new Error(`carillon server ended with ${code}: ${said}`)));
+      child.on("exit", (code) => reject(new Error(`carillon server ended with ${code}: ${this.said}`)));
     });
   }
 

@@ -1,23 +1,11 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
-
-const program = new Program();
-let browser: Browser;
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
 // Who comes through a proxy is not on the program's own machine, and must sign in.
 const elsewhere = { extraHTTPHeaders: { Via: "1.1 proxy" } };
 
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-  await program.job("default/report", "echo done");
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage((p) => p.job("default/report", "echo done"));
 
 it("a viewer is invited, chooses a password, and is offered only what they may do", async () => {
   await program.api("PUT", "/users/ann", {
@@ -25,12 +13,7 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
     access: [{ role: "viewer", group: "default" }],
   });
   const { link } = await program.api<{ link: string }>("POST", "/users/ann/invite");
-  const { page, faults, close } = await open(
-    browser,
-    program.url,
-    new URL(link).pathname + new URL(link).hash,
-    elsewhere,
-  );
+  const { page, faults, close } = await open(new URL(link).pathname + new URL(link).hash, elsewhere);
   const refused: string[] = [];
   page.on("response", (r) => r.status() === 403 && refused.push(r.url()));
   await page.getByText("Choose a password for ann").waitFor();
@@ -56,9 +39,18 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   expect(await palette.getByText("Edit", { exact: true }).count()).toBe(0);
   await page.keyboard.press("Escape");
   await page.goto(`${program.url}/jobs/default/report/edit`);
-  await page.getByLabel("Description").fill("not mine to say");
-  expect(await page.getByRole("button", { name: /Save as v/ }).isDisabled()).toBe(true);
-  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByText("Only editors of the group may change it").waitFor();
+  expect(await page.getByLabel("Description").isDisabled()).toBe(true);
+  await page.locator(".cm-content[aria-readonly]").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "YAML" }).click();
+  await page.locator(".cm-content[aria-readonly]").getByText("default/report").waitFor();
+  const notTheirs = ["audit", "settings/users", "settings/secrets", "settings/retention", "alerts/channels"];
+  for (const path of [...notTheirs, "jobs/new", "jobs/default/report/audit"]) {
+    await page.goto(`${program.url}/${path}`);
+    await page.getByText("This is not for you to see").waitFor();
+    expect(await axe(page), path).toEqual([]);
+  }
   expect(refused).toEqual([]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -67,7 +59,7 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
 });
 
 it("signing in leads to where the link did, and a wrong password says little", async () => {
-  const { page, close } = await open(browser, program.url, "/jobs?q=rep", elsewhere);
+  const { page, close } = await open("/jobs?q=rep", elsewhere);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByLabel("User").fill("ann");
@@ -85,7 +77,7 @@ it("a session that ends in the middle of something leaves it as it was", async (
     display_name: "Ann",
     access: [{ role: "editor", group: "default" }],
   });
-  const { page, close } = await open(browser, program.url, "/jobs/default/report/edit", elsewhere);
+  const { page, close } = await open("/jobs/default/report/edit", elsewhere);
   await page.getByLabel("User").fill("ann");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Sign in" }).click();

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from "react";
+import { useLocked } from "./ReadOnly";
 
 const CodeMirror = lazy(() => import("./code/CodeMirror"));
 const DiffView = lazy(() => import("./code/DiffView"));
@@ -19,11 +20,12 @@ export interface CodeEditorProps {
 
 /** A code editor, whose parts are only loaded where one is shown. */
 export function CodeEditor(props: CodeEditorProps) {
+  const locked = useLocked();
   return (
     <Suspense
       fallback={<div className="cm-host loading" style={{ minHeight: (props.rows ?? 6) * 20 + 16 }} />}
     >
-      <CodeMirror {...props} />
+      <CodeMirror {...props} onChange={locked ? undefined : props.onChange} />
     </Suspense>
   );
 }

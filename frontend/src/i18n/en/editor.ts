@@ -122,6 +122,7 @@ export const editor = {
   load: "Around that time",
   changes: (n: number) => count(n, "unsaved change", "unsaved changes"),
   noChanges: "No changes",
+  locked: "Only editors of the group may change it",
   discard: "Discard",
   saveAs: (v: number) => `Save as v${v}`,
   create: "Create job",

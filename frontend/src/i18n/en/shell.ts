@@ -100,6 +100,7 @@ export const act = {
   selectAll: "Select all",
   select: (name: string) => `Select ${name}`,
   download: "Download log",
+  columns: "Columns",
 };
 
 export const done = {
@@ -127,6 +128,11 @@ export const error = {
   } as Record<string, string>,
   badDuration: "A length of time, such as 90s, 5m or 2h",
   requestId: (id: string) => `Request ${id}`,
+  notAllowed: "This is not for you to see",
+  roleNeeded: (role: string, group?: string) =>
+    group === "*"
+      ? `It takes the role ${role}, everywhere.`
+      : `It takes the role ${role}${group ? ` in ${group}` : ""}.`,
   page: "There is no such page",
   pageHint: "The address may be mistyped, or the thing may be gone.",
   crashed: "This page has a fault",

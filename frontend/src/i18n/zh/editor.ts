@@ -93,6 +93,7 @@ export const editor: typeof english = {
   load: "附近负载",
   changes: (n) => `${n} 处未保存的修改`,
   noChanges: "没有修改",
+  locked: "只有该分组的编辑可以修改",
   discard: "放弃",
   saveAs: (v) => `保存为 v${v}`,
   create: "创建任务",

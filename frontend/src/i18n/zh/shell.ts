@@ -98,6 +98,7 @@ export const act: Messages["act"] = {
   viewRuns: "查看运行",
   selectAll: "全选",
   select: (name) => `选择 ${name}`,
+  columns: "列",
   download: "下载日志",
 };
 
@@ -126,6 +127,9 @@ export const error: Messages["error"] = {
   },
   badDuration: "请填时长,如 90s、5m 或 2h",
   requestId: (id) => `请求 ${id}`,
+  notAllowed: "您无权查看此内容",
+  roleNeeded: (role, group) =>
+    group === "*" ? `需要全局的“${role}”角色。` : `需要${group ? `在 ${group} 中的` : ""}“${role}”角色。`,
   page: "没有这个页面",
   pageHint: "地址可能有误，或该对象已不存在。",
   crashed: "此页面出错",

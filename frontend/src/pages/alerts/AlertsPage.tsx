@@ -2,6 +2,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Skeleton } from "@/components/Panel";
 import { alertTabs } from "@/router";
+import { Allowed } from "@/shell/Allowed";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { useAlertT } from "./texts";
@@ -40,7 +41,11 @@ export default function AlertsPage() {
       <Suspense fallback={<Skeleton />}>
         {(tab === "open" || tab === "resolved") && <Incidents key={tab} state={tab} />}
         {tab === "rules" && <Rules />}
-        {tab === "channels" && <Channels />}
+        {tab === "channels" && (
+          <Allowed deed="admin" group="*">
+            <Channels />
+          </Allowed>
+        )}
         {tab === "silences" && <Silences />}
       </Suspense>
     </Page>

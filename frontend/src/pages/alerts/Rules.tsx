@@ -37,9 +37,11 @@ export default function Rules() {
         </Empty>
       ) : (
         <>
-          <div className="filters">
-            <span className="right">{create}</span>
-          </div>
+          {create && (
+            <div className="filters">
+              <span className="right">{create}</span>
+            </div>
+          )}
           <Table
             heads={[a.columns.rule, a.columns.when, a.columns.who, a.columns.severity, a.columns.channels]}
             actions={t.act.more}

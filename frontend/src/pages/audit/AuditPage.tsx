@@ -14,13 +14,25 @@ import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { spans } from "@/lib/ranges";
 import { ranges } from "@/router";
+import { NotAllowed } from "@/shell/Allowed";
 import { GroupFilter } from "@/shell/GroupFilter";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { AuditTable } from "./AuditTable";
 import { useAuditT } from "./texts";
 
-/** Who changed what, everywhere. */
+/** Who changed what, everywhere: for administrators. */
 export default function AuditPage() {
+  const t = useAuditT();
+  if (useMay()("admin", "*")) return <Entries />;
+  return (
+    <Page crumbs={[{ text: t.nav.audit }]}>
+      <NotAllowed deed="admin" group="*" />
+    </Page>
+  );
+}
+
+function Entries() {
   const t = useAuditT();
   const f = useFormat();
   const navigate = useNavigate({ from: "/audit" });

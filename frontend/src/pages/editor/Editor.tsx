@@ -7,6 +7,7 @@ import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
+import { ReadOnly } from "@/components/ReadOnly";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { fromYaml, isJob, toYaml, YamlProblem } from "@/lib/jobdoc";
@@ -53,6 +54,8 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
   const may = useMay();
   // The group of a new job may still be left to be said.
   const edits = group === "" ? may("edit") : may("edit", group);
+  // Of a new job another group may still be named; of one that is there nothing can be changed.
+  const locked = !isNew && !edits;
   const dirty = changes.length > 0 || problem !== undefined;
 
   const blocker = useBlocker({
@@ -122,13 +125,15 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
           {errors.size > 0 && <ErrorSummary errors={errors} />}
           {mode === "form" ? (
             <form onSubmit={(e) => e.preventDefault()}>
-              <Basics {...section} isNew={isNew} />
-              <ScheduleSection {...section} />
-              <TaskSection {...section} />
-              <WhereSection {...section} />
-              <Trouble {...section} />
-              <LimitsSection {...section} />
-              <FollowSection {...section} />
+              <ReadOnly locked={locked}>
+                <Basics {...section} isNew={isNew} />
+                <ScheduleSection {...section} />
+                <TaskSection {...section} />
+                <WhereSection {...section} />
+                <Trouble {...section} />
+                <LimitsSection {...section} />
+                <FollowSection {...section} />
+              </ReadOnly>
             </form>
           ) : (
             <>
@@ -138,7 +143,7 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
                 value={text}
                 rows={30}
                 badLine={problem?.line}
-                onChange={(next) => void changeText(next)}
+                onChange={locked ? undefined : (next) => void changeText(next)}
               />
               {problem && (
                 <p className="ferr" role="alert">
@@ -153,7 +158,7 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
       <footer className="savebar">
         <span className="row g2 grow trunc" role="status">
           {dirty && <i className="changed" />}
-          <b>{dirty ? t.editor.changes(changes.length) : t.editor.noChanges}</b>
+          <b>{locked ? t.editor.locked : dirty ? t.editor.changes(changes.length) : t.editor.noChanges}</b>
           <span className="mut trunc hide-s">{changes.slice(0, 5).join(", ")}</span>
         </span>
         <Button look="ghost" disabled={!dirty} onClick={discard}>

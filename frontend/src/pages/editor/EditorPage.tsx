@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { jobQuery, refOf } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
+import { may, meQuery } from "@/api/session";
 import { Failed, Skeleton } from "@/components/Panel";
 import { localZone } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
+import { NotAllowed } from "@/shell/Allowed";
 import { type Crumb, Page } from "@/shell/Page";
 import { Editor } from "./Editor";
 import { useEditorT } from "./texts";
@@ -13,6 +15,7 @@ import { useEditorT } from "./texts";
 export function NewJobPage() {
   const t = useEditorT();
   const { from, group } = useSearch({ from: "/jobs/new" });
+  const can = useQuery(meQuery).data?.can;
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
   const source = useQuery({
     ...jobQuery(refOf(from ?? "/"), 0, 0),
@@ -20,6 +23,13 @@ export function NewJobPage() {
     enabled: from !== undefined,
     refetchInterval: false,
   });
+  if (!may(can, "edit")) {
+    return (
+      <Page crumbs={crumbs}>
+        <NotAllowed deed="edit" />
+      </Page>
+    );
+  }
   if (from && !source.data) {
     return (
       <Page crumbs={crumbs}>
@@ -35,7 +45,7 @@ export function NewJobPage() {
   const initial: Job = copied
     ? { ...copied, job: `${copied.job}-copy`, paused: true }
     : {
-        job: `${group ?? "default"}/`,
+        job: `${group ?? (may(can, "edit", "default") ? "default" : can?.edit[0])}/`,
         schedule: { cron: "0 3 * * *", zone: localZone },
         task: { shell: "" },
       };

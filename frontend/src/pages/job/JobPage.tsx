@@ -34,6 +34,7 @@ import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { kindOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
+import { Allowed } from "@/shell/Allowed";
 import { usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -134,7 +135,11 @@ export default function JobPage() {
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}
         {tab === "ledger" && <LedgerTab job={item.definition.job} />}
-        {tab === "audit" && isAdmin && <AuditTab job={item.definition.job} />}
+        {tab === "audit" && (
+          <Allowed deed="admin" group="*">
+            <AuditTab job={item.definition.job} />
+          </Allowed>
+        )}
         {tab === "versions" && <VersionsTab item={item} etag={job.data?.etag ?? ""} />}
       </Suspense>
     </Page>
@@ -243,12 +248,24 @@ function Actions({ item }: { item: JobItem }) {
           </button>
         }
       >
-        <MenuItem icon={Pencil} onSelect={edit}>
-          {t.act.edit}
-        </MenuItem>
-        <MenuItem icon={Copy} onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}>
-          {t.act.duplicate}
-        </MenuItem>
+        {operates && (
+          <MenuItem icon={d.paused ? Play : Pause} keys="P" onSelect={togglePause}>
+            {d.paused ? t.act.resume : t.act.pause}
+          </MenuItem>
+        )}
+        {edits && (
+          <>
+            <MenuItem icon={Pencil} keys="E" onSelect={edit}>
+              {t.act.edit}
+            </MenuItem>
+            <MenuItem
+              icon={Copy}
+              onSelect={() => void navigate({ to: "/jobs/new", search: { from: d.job } })}
+            >
+              {t.act.duplicate}
+            </MenuItem>
+          </>
+        )}
         <MenuItem icon={FileText} onSelect={() => void toYaml(definitionOf(d)).then(copied)}>
           {t.act.exportYaml}
         </MenuItem>

@@ -1,10 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, CircleX, Pause, Play, Trash2, X, Zap } from "lucide-react";
+import { CircleCheck, CircleX, type LucideIcon, Pause, Play, Trash2, X, Zap } from "lucide-react";
 import { useState } from "react";
 import { api, dataOf } from "@/api/client";
 import { changeJobs, type JobFilter, refreshJobs } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import type { JobItem } from "@/api/schema.gen";
+import type { Deed } from "@/api/session";
 import { Button } from "@/components/Button";
 import { CopyButton } from "@/components/Copy";
 import { Dialog } from "@/components/Dialog";
@@ -15,6 +16,7 @@ import { useFormat } from "@/lib/format";
 import { endOf, noEnd, pauseOf } from "@/lib/pause";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 
 type Action = "run" | "pause" | "resume" | "remove";
 
@@ -33,10 +35,19 @@ interface BulkProps {
   onSelect(selected: ReadonlySet<string>): void;
 }
 
+/** Of each job the server judges whether one may; here it is whether one may with any. */
+const actions: { action: Action; icon: LucideIcon; deed: Deed }[] = [
+  { action: "run", icon: Zap, deed: "operate" },
+  { action: "pause", icon: Pause, deed: "operate" },
+  { action: "resume", icon: Play, deed: "operate" },
+  { action: "remove", icon: Trash2, deed: "edit" },
+];
+
 /** What can be done to all selected jobs at once, after a review of what it will do. */
 export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   const t = useT();
   const complain = useComplain();
+  const may = useMay();
   const [review, setReview] = useState<{ action: Action; targets: Target[]; fires: number | undefined }>();
   const [targets, setTargets] = useState<ReadonlyMap<string, Target>>(new Map());
   const clear = () => onSelect(new Set());
@@ -74,22 +85,19 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
           </button>
         )}
         <i />
-        <button type="button" onClick={() => void begin("run")}>
-          <Zap size={15} aria-hidden />
-          {t.act.run}
-        </button>
-        <button type="button" onClick={() => void begin("pause")}>
-          <Pause size={15} aria-hidden />
-          {t.act.pause}
-        </button>
-        <button type="button" onClick={() => void begin("resume")}>
-          <Play size={15} aria-hidden />
-          {t.act.resume}
-        </button>
-        <button type="button" className="bad" onClick={() => void begin("remove")}>
-          <Trash2 size={15} aria-hidden />
-          {t.act.remove}
-        </button>
+        {actions.map(({ action, icon: Icon, deed }) => (
+          <button
+            key={action}
+            type="button"
+            className={action === "remove" ? "bad" : undefined}
+            disabled={!may(deed)}
+            title={may(deed) ? undefined : t.signIn.needs}
+            onClick={() => void begin(action)}
+          >
+            <Icon size={15} aria-hidden />
+            {t.act[action]}
+          </button>
+        ))}
         <i />
         <button type="button" aria-label={t.act.clear} onClick={clear}>
           <X size={15} aria-hidden />

@@ -275,7 +275,7 @@ export function LogPanel({ run }: LogPanelProps) {
           <Nothing
             run={run}
             refused={log.state === "refused"}
-            loading={log.state === "loading" || log.state === "connecting"}
+            loading={log.state !== "ended"}
             living={living}
           />
         ) : (

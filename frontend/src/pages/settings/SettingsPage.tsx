@@ -1,32 +1,42 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
-import { meQuery } from "@/api/session";
+import { type ComponentType, lazy, Suspense } from "react";
+import type { Deed } from "@/api/session";
 import { Skeleton } from "@/components/Panel";
 import { settingsTabs } from "@/router";
+import { Allowed } from "@/shell/Allowed";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { useSettingsT } from "./texts";
 
-const Profile = lazy(() => import("./Profile"));
-const Users = lazy(() => import("./Users"));
-const Tokens = lazy(() => import("./Tokens"));
-const Secrets = lazy(() => import("./Secrets"));
-const Retention = lazy(() => import("./Retention"));
-const About = lazy(() => import("./About"));
+type Tab = (typeof settingsTabs)[number];
+
+const pages: Record<Tab, ComponentType> = {
+  profile: lazy(() => import("./Profile")),
+  users: lazy(() => import("./Users")),
+  tokens: lazy(() => import("./Tokens")),
+  secrets: lazy(() => import("./Secrets")),
+  retention: lazy(() => import("./Retention")),
+  about: lazy(() => import("./About")),
+};
+
+/** What one must be able to do for a tab, and where. The others are for everybody. */
+const needs: Partial<Record<Tab, { deed: Deed; group?: string }>> = {
+  users: { deed: "admin", group: "*" },
+  secrets: { deed: "edit" },
+  retention: { deed: "view", group: "*" },
+};
 
 /** What one chooses for oneself, and what administrators choose for all. */
 export default function SettingsPage() {
   const t = useSettingsT();
-  const { tab = "profile" } = useParams({ strict: false }) as { tab?: (typeof settingsTabs)[number] };
-  const me = useQuery(meQuery).data;
+  const { tab = "profile" } = useParams({ strict: false }) as { tab?: Tab };
   const may = useMay();
-  const opens = (s: (typeof settingsTabs)[number]) => {
-    if (s === "users") return may("admin", "*");
-    if (s === "secrets") return may("edit");
-    return s !== "retention" || may("view", "*");
-  };
-  const tabs = settingsTabs.filter((s) => me && opens(s));
+  const tabs = settingsTabs.filter((s) => {
+    const need = needs[s];
+    return need === undefined || may(need.deed, need.group);
+  });
+  const Shown = pages[tab];
+  const need = needs[tab];
   return (
     <Page
       crumbs={[{ text: t.nav.settings }]}
@@ -48,12 +58,13 @@ export default function SettingsPage() {
     >
       <Suspense fallback={<Skeleton />}>
         <div className="pad settings">
-          {tab === "profile" && <Profile />}
-          {tab === "users" && <Users />}
-          {tab === "tokens" && <Tokens />}
-          {tab === "secrets" && <Secrets />}
-          {tab === "retention" && <Retention />}
-          {tab === "about" && <About />}
+          {need ? (
+            <Allowed {...need}>
+              <Shown />
+            </Allowed>
+          ) : (
+            <Shown />
+          )}
         </div>
       </Suspense>
     </Page>

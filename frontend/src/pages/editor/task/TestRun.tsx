@@ -97,6 +97,8 @@ function Output({ runId, job }: { runId: string; job: string }) {
     end.current?.scrollIntoView({ block: "nearest" });
   }, [log.version]);
   const living = !detail || isLiving(detail.status);
+  // What a short run printed comes after its end.
+  const waits = living || log.state !== "ended";
   const took = run && durationOf(run, serverNow());
   return (
     <>
@@ -137,7 +139,7 @@ function Output({ runId, job }: { runId: string; job: string }) {
             onWhole={() => undefined}
           />
         ))}
-        {lines.length === 0 && <p className="mut pad-y">{living ? t.run.waitingLog : t.run.noLog}</p>}
+        {lines.length === 0 && <p className="mut pad-y">{waits ? t.run.waitingLog : t.run.noLog}</p>}
         <div ref={end} />
       </div>
     </>
