@@ -44,7 +44,8 @@ function inspect(): string[] {
   texts: for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const owner = node.parentElement;
     const text = node.textContent?.trim() ?? "";
-    if (!owner || text === "" || owner.closest("script, style, noscript, option, .cm-host")) continue;
+    if (!owner || text === "" || owner.closest("script, style, noscript, option, textarea, .cm-host"))
+      continue;
     if (!owner.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(node);

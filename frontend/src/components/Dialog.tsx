@@ -19,6 +19,8 @@ interface DialogProps {
   wide?: boolean;
   /** At the right edge, as high as the window: for what one looks at beside the page. */
   drawer?: boolean;
+  /** There is nothing in it but text, by which the keyboard could scroll it. */
+  text?: boolean;
   children: ReactNode;
   footer?: ReactNode;
   hint?: ReactNode;
@@ -28,7 +30,7 @@ interface DialogProps {
  * A dialog that keeps the focus while it is open and gives it back. Its scrim is our
  * own: Radix's overlay writes a style element, which the content security policy forbids.
  */
-export function Dialog({ title, open, onClose, wide, drawer, children, footer, hint }: DialogProps) {
+export function Dialog({ title, open, onClose, wide, drawer, text, children, footer, hint }: DialogProps) {
   const t = useT();
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
@@ -45,7 +47,7 @@ export function Dialog({ title, open, onClose, wide, drawer, children, footer, h
             </Radix.Title>
             <IconButton icon={X} label={t.act.close} onClick={onClose} />
           </header>
-          <div className="body">
+          <div className="body" {...(text && { tabIndex: 0, role: "region", "aria-label": title })}>
             {hint && (
               <Radix.Description asChild>
                 <div className="sec hint-text">{hint}</div>

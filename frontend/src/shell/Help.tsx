@@ -68,7 +68,7 @@ export default function Help({ onClose }: { onClose(): void }) {
     ],
   ];
   return (
-    <Dialog title={s.title} open wide onClose={onClose}>
+    <Dialog title={s.title} open wide text onClose={onClose}>
       <div className="keys">
         {groups.map(([title, rows]) => (
           <section key={title}>

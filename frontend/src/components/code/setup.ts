@@ -81,7 +81,7 @@ const theme = EditorView.theme({
   ".cm-matchingBracket": { background: "var(--active)", outline: "1px solid var(--line-3)" },
   ".cm-badline": { background: "var(--bad-soft)" },
   ".cm-changedLine": { background: "color-mix(in srgb, var(--warn-soft) 60%, transparent) !important" },
-  ".cm-changedText": { background: "color-mix(in srgb, var(--warn) 30%, transparent) !important" },
+  ".cm-changedText": { background: "color-mix(in srgb, var(--warn) 14%, transparent) !important" },
   ".cm-collapsedLines": { background: "var(--hover)", color: "var(--ink-3)", padding: "4px 12px" },
   ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
 });

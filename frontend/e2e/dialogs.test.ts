@@ -1,0 +1,66 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { openings } from "./dialogs.ts";
+import { geometry } from "./geometry.ts";
+import { arrange } from "./scene.ts";
+import { stage } from "./stage.ts";
+
+const { program, open } = stage(arrange);
+
+/** A phone that is held upright, a tablet, and a laptop. */
+const sizes = [
+  { width: 320, height: 640 },
+  { width: 768, height: 900 },
+  { width: 1440, height: 900 },
+];
+
+describe.concurrent("every dialog", () => {
+  it.each([
+    { theme: "light", read: 2 },
+    { theme: "dark", read: 0 },
+  ] as const)(
+    "can be read and closed at any width: $theme",
+    async ({ theme, read }) => {
+      const tab = await open("/", { theme });
+      const wrong: string[] = [];
+      tab.page.on("dialog", (d) => void d.accept()); // an edit that is left asks
+      for (const { name, path, open } of openings) {
+        await tab.page.setViewportSize({ width: 1440, height: 900 });
+        await tab.page.goto(program.url + path);
+        await tab.page.locator("h1").first().waitFor();
+        await open(tab.page);
+        await tab.page.getByRole("dialog").waitFor();
+        for (const [i, size] of sizes.entries()) {
+          await tab.page.setViewportSize(size);
+          const found = [...(await geometry(tab.page)), ...(await outOfReach(tab.page))];
+          if (i === read) found.push(...(await axe(tab.page)));
+          wrong.push(...found.map((text) => `${name}, ${size.width} px: ${text}`));
+        }
+        await tab.page.keyboard.press("Escape");
+        await tab.page.getByRole("dialog").waitFor({ state: "detached" });
+      }
+      expect(wrong).toEqual([]);
+      expect(tab.faults).toEqual([]);
+      await tab.close();
+    },
+    600_000,
+  );
+});
+
+/** Buttons above and below the part of a dialog that scrolls, as far as they lie outside of the window. */
+function outOfReach(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const all = document.querySelectorAll("[role=dialog] header button, [role=dialog] footer button");
+    return [...all].flatMap((button) => {
+      const box = button.getBoundingClientRect();
+      const within =
+        box.width > 0 &&
+        box.left >= 0 &&
+        box.top >= 0 &&
+        box.right <= innerWidth &&
+        box.bottom <= innerHeight;
+      return within ? [] : [`the button "${button.textContent || button.ariaLabel}" is out of reach`];
+    });
+  });
+}
