@@ -1,28 +1,23 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { axe, launch, open } from "./browser.ts";
-import { Program } from "./program.ts";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
 
-const program = new Program();
-let browser: Browser;
-
-beforeAll(async () => {
-  await program.start();
-  browser = await launch();
-}, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  await program.remove();
-});
+const { program, open } = stage();
 
 it("a rule is made, a run fails, and somebody looks after what it found", async () => {
-  const { page, faults, close } = await open(browser, program.url, "/alerts/channels");
+  const { page, faults, close } = await open("/alerts/channels");
   await page.getByRole("button", { name: "New channel" }).click();
   const drawer = page.getByRole("dialog");
   await drawer.getByLabel("Name").fill("ops-hook");
   await drawer.getByLabel("Address").fill("http://127.0.0.1:9/hook");
+  await drawer.getByLabel("Quiet hours").check();
+  await drawer.getByLabel("Quiet to").fill("06:30");
   await drawer.getByRole("button", { name: "Save" }).click();
   await page.locator("tr", { hasText: "ops-hook" }).getByText("webhook").waitFor();
+  const { definition } = await program.api<{ definition: unknown }>("GET", "/alerts/channels/ops-hook");
+  expect(definition).toMatchObject({
+    quiet_hours: { from: "22:00", to: "06:30", zone: "Asia/Shanghai" },
+  });
 
   await page.getByRole("link", { name: "Rules" }).click();
   await page.getByRole("button", { name: "New rule" }).click();
@@ -58,7 +53,7 @@ it("a run that failed is done again with other parameters, and says what it does
     params: { mood: "bad" },
   });
   const run = await program.run("default/picky");
-  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}`);
   await page.getByRole("button", { name: "Again, with options…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.locator(".cm-content").getByText("bad").waitFor();
@@ -79,7 +74,7 @@ it("a run that failed is done again with other parameters, and says what it does
 it("what somebody says of a run that failed stands beside its status, and can be taken back", async () => {
   await program.job("default/known", "exit 3");
   const run = await program.run("default/known");
-  const { page, faults, close } = await open(browser, program.url, `/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}`);
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "Mark", exact: true }).click();
   expect(await dialog.getByRole("button", { name: "Mark", exact: true }).isDisabled()).toBe(true);
@@ -108,7 +103,7 @@ it("the ledger has every fire of a job", async () => {
     task: { shell: "true" },
   });
   await new Promise((resolve) => setTimeout(resolve, 4000));
-  const { page, faults, close } = await open(browser, program.url, "/ledger");
+  const { page, faults, close } = await open("/ledger");
   await page.locator("table.ledger").getByText("default/often").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("link", { name: "default/often" }).click();

@@ -40,6 +40,7 @@ export const openings: Opening[] = [
     },
   },
   { name: "save-view", path: "/jobs?group=default", open: choose("Views", "Save these filters…") },
+  { name: "columns", path: "/jobs", open: press("Columns") },
   { name: "run-with", path: job, open: choose("Run with parameters…", "Run with parameters…") },
   { name: "backfill", path: job, open: choose("Run with parameters…", "Backfill a range…") },
   { name: "pause", path: job, open: press("Pause") },

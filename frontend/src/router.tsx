@@ -41,7 +41,13 @@ export const levels = ["debug", "info", "warn", "error"] as const;
 
 /** The filters of the jobs' page, of what an address or a saved view says. */
 export function jobsSearch(s: RawSearch) {
-  return optional({ q: one(s.q), group: one(s.group), view: oneOf(s.view, jobViews) });
+  return optional({
+    q: one(s.q),
+    group: one(s.group),
+    view: oneOf(s.view, jobViews),
+    sort: one(s.sort),
+    cols: one(s.cols),
+  });
 }
 
 /** The filters of the runs' page. */
@@ -56,6 +62,8 @@ export function runsSearch(s: RawSearch) {
     from: one(s.from),
     to: one(s.to),
     by: oneOf(s.by, breakdowns),
+    sort: one(s.sort),
+    cols: one(s.cols),
   });
 }
 
@@ -207,6 +215,7 @@ const logs = createRoute({
       job: many(s.job)?.filter((j) => refOf(j).group !== ""),
       group: one(s.group),
       range: oneOf(s.range, ranges),
+      tail: oneOf(s.tail, ["true"] as const),
     }),
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
 });

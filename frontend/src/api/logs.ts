@@ -1,4 +1,5 @@
-import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Level } from "./schema.gen";
 
@@ -21,6 +22,21 @@ export function logSearch(filter: LogFilter) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
+/** So many lines are looked at while one follows what is printed. */
+export const tailed = 500;
+
+/** The last lines that match, asked for again every two seconds. */
+export function logTail(filter: LogFilter) {
+  return queryOptions({
+    queryKey: ["logs", "tail", filter],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/logs", { signal, params: { query: { ...filter, limit: tailed } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(2000),
     retry: false,
   });
 }

@@ -35,10 +35,15 @@ export function failuresQuery(within: Within, range: { from: string; to: string 
   });
 }
 
-/** How the runs of each job or instance went, those with the most runs first. */
-export function breakdownQuery(by: "job" | "instance", within: Within, range: { from: string; to: string }) {
+/** How the runs of each job or instance went: first those with the most runs, the highest share of failures, or the longest runs. */
+export function breakdownQuery(
+  by: "job" | "instance",
+  within: Within,
+  range: { from: string; to: string },
+  order: "runs" | "ratio" | "duration",
+) {
   return queryOptions({
-    queryKey: ["reports", "runs", by, within, range],
+    queryKey: ["reports", "runs", by, within, range, order],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/reports/runs", {
@@ -48,7 +53,7 @@ export function breakdownQuery(by: "job" | "instance", within: Within, range: { 
               ...range,
               ...within,
               by: by === "job" ? ["job"] : ["group", "instance"],
-              order: "runs",
+              order,
               limit: 200,
             },
           },

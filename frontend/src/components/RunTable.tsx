@@ -1,8 +1,9 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { memo, useDeferredValue } from "react";
+import { memo, type ReactNode, useDeferredValue } from "react";
 import type { Run } from "@/api/schema.gen";
+import type { RunColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { useWords, type Words } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { delayOf, durationOf, isLiving, tones } from "@/lib/status";
@@ -12,19 +13,27 @@ import { Clock } from "./Time";
 
 interface RunTableProps {
   runs: Run[];
-  /** Without it the job has no column: all runs are of one. */
-  withJob?: boolean;
-  withExecutor?: boolean;
+  /** What is shown of each, beside how it ended. */
+  columns: readonly RunColumn[];
   /** The length of the duration bars: this is half of them. */
   usual?: number;
   marked?: number;
 }
 
+const figures: ReadonlySet<RunColumn> = new Set(["delay", "attempt", "version"]);
+const classes: Partial<Record<RunColumn, string>> = {
+  delay: "r num sec",
+  attempt: "r num sec",
+  version: "r num sec",
+  executor: "sec",
+  result: "result",
+};
+
 /** So many rows are drawn at once; the others when there is time. More than these are not seen at first. */
 const first = 30;
 
 /** Runs as rows. Each row opens its run; several fires with one fate are one row. */
-export function RunTable({ runs, withJob, withExecutor, usual, marked = -1 }: RunTableProps) {
+export function RunTable({ runs, columns, usual, marked = -1 }: RunTableProps) {
   const { t } = useWords();
   const now = useNow();
   const longest = Math.max(1, ...runs.map((r) => durationOf(r, now) ?? 0));
@@ -36,14 +45,11 @@ export function RunTable({ runs, withJob, withExecutor, usual, marked = -1 }: Ru
       <thead>
         <tr>
           <th>{c.status}</th>
-          {withJob && <th>{c.job}</th>}
-          <th>{c.run}</th>
-          <th>{c.trigger}</th>
-          <th>{c.fire}</th>
-          <th className="r">{c.delay}</th>
-          <th>{c.duration}</th>
-          {withExecutor && <th>{c.executor}</th>}
-          <th>{c.result}</th>
+          {columns.map((column) => (
+            <th key={column} className={figures.has(column) ? "r" : undefined}>
+              {c[column]}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -54,7 +60,7 @@ export function RunTable({ runs, withJob, withExecutor, usual, marked = -1 }: Ru
             row={i}
             marked={i === marked}
             now={isLiving(run.status) ? now : 0}
-            {...{ scale, withJob, withExecutor }}
+            {...{ scale, columns }}
           />
         ))}
       </tbody>
@@ -68,16 +74,12 @@ interface RowProps {
   marked: boolean;
   now: number;
   scale: number;
-  withJob?: boolean;
-  withExecutor?: boolean;
+  columns: readonly RunColumn[];
 }
 
-const Row = memo(function Row({ run, row, marked, now, scale, withJob, withExecutor }: RowProps) {
-  const { t } = useWords();
+const Row = memo(function Row({ run, row, marked, now, scale, columns }: RowProps) {
+  const words = useWords();
   const navigate = useNavigate();
-  const duration = durationOf(run, now);
-  const delay = delayOf(run);
-  const [group = "", name = ""] = run.job.split("/");
   const open = (e: React.MouseEvent) => {
     if (e.target instanceof Element && e.target.closest("a,button")) return;
     void navigate({ to: "/runs/$runId", params: { runId: run.run_id } });
@@ -88,42 +90,79 @@ const Row = memo(function Row({ run, row, marked, now, scale, withJob, withExecu
         <Status status={run.status} />
         {run.attempt > 1 && <span className="mut num times">×{run.attempt}</span>}
       </td>
-      {withJob && (
-        <td>
+      {columns.map((column) => (
+        <td key={column} className={classes[column]}>
+          {cellOf(column, { run, now, scale }, words)}
+        </td>
+      ))}
+    </tr>
+  );
+});
+
+/** What a run has in a column. */
+function cellOf(
+  column: RunColumn,
+  { run, now, scale }: Pick<RowProps, "run" | "now" | "scale">,
+  { t, f }: Words,
+): ReactNode {
+  switch (column) {
+    case "job": {
+      const [group = "", name = ""] = run.job.split("/");
+      return (
+        <>
           <Link to="/jobs/$group/$name" params={{ group, name }} className="name">
             {name}
           </Link>{" "}
           <span className="mut">{group}</span>
-        </td>
-      )}
-      <td>
+        </>
+      );
+    }
+    case "run":
+      return (
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className="mono plain">
           {shortId(run.run_id)}
         </Link>
-      </td>
-      <td>
-        <CauseMark cause={run.cause} by={run.by} />
-      </td>
-      <td>
-        <Clock at={run.fire_time} />
-        {run.count > 1 && <span className="tag tight">{t.runs.fires(run.count)}</span>}
-      </td>
-      <td className="r num sec">{delay === undefined ? "—" : formatDuration(delay)}</td>
-      <td>
+      );
+    case "trigger":
+      return <CauseMark cause={run.cause} by={run.by} />;
+    case "fire":
+      return (
+        <>
+          <Clock at={run.fire_time} />
+          {run.count > 1 && <span className="tag tight">{t.runs.fires(run.count)}</span>}
+        </>
+      );
+    case "delay": {
+      const delay = delayOf(run);
+      return delay === undefined ? "—" : formatDuration(delay);
+    }
+    case "duration": {
+      const duration = durationOf(run, now);
+      return (
         <span className="row g2">
           <DurationBar run={run} share={duration === undefined ? 0 : duration / scale} />
           <span className="num">{duration === undefined ? "—" : formatDuration(duration)}</span>
         </span>
-      </td>
-      {withExecutor && <td className="sec">{run.instance ?? "—"}</td>}
-      <td className="result">
+      );
+    }
+    case "executor":
+      return run.instance ?? "—";
+    case "result":
+      return (
         <span className="trunc sec" title={resultOf(run)}>
           {resultOf(run)}
         </span>
-      </td>
-    </tr>
-  );
-});
+      );
+    case "started":
+      return run.started_at ? <Clock at={run.started_at} /> : "—";
+    case "finished":
+      return run.finished_at ? <Clock at={run.finished_at} /> : "—";
+    case "attempt":
+      return f.number(run.attempt);
+    case "version":
+      return `v${run.version}`;
+  }
+}
 
 /** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
 export function resultOf(run: Run): string {

@@ -1,7 +1,7 @@
-import type { ReactNode } from "react";
+import { isValidElement, type ReactElement, type ReactNode } from "react";
 
-/** What stands above a column. That of figures stands to the right, as they do. */
-export type Head = string | { right: string };
+/** What stands above a column: a text, to the right over figures, as they are; or a whole cell. */
+export type Head = string | { right: string } | ReactElement;
 
 interface TableProps {
   heads: Head[];
@@ -22,7 +22,9 @@ export function Table({ heads, actions, compact, className, children }: TablePro
         <thead>
           <tr>
             {heads.map((head) =>
-              typeof head === "string" ? (
+              isValidElement(head) ? (
+                head
+              ) : typeof head === "string" ? (
                 <th key={head}>{head}</th>
               ) : (
                 <th key={head.right} className="r">

@@ -144,7 +144,13 @@ export function useFormat(): Format {
   return makeFormat(useLang(), zone === "local" || !isZone(zone) ? localZone : zone);
 }
 
+/** Texts, and how instants and numbers are written among them. */
+export interface Words {
+  t: Messages;
+  f: Format;
+}
+
 /** Texts and formats together, as most components need both. */
-export function useWords(): { t: Messages; f: Format } {
+export function useWords(): Words {
   return { t: useT(), f: useFormat() };
 }

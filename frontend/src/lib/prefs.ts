@@ -10,10 +10,12 @@ export interface Prefs {
   /** An IANA zone, or "local" for the browser's own. */
   zone: string;
   letters: boolean;
+  /** The columns of each table whose usual ones were not wanted, in order: "next,success,p95". */
+  columns: Record<string, string | undefined>;
 }
 
 const key = "carillon.prefs";
-const defaults: Prefs = { theme: "system", lang: undefined, zone: "local", letters: true };
+const defaults: Prefs = { theme: "system", lang: undefined, zone: "local", letters: true, columns: {} };
 const listeners = new Set<() => void>();
 let current = read();
 

@@ -1,3 +1,5 @@
+import { count } from "./words";
+
 /** The search over what all runs print. */
 export const logs = {
   filter: 'Words, or "an exact phrase"…',
@@ -8,4 +10,11 @@ export const logs = {
   noneHint: "Every word has to be in the line, in any order and case. Widen the range, or use fewer words.",
   onlyJob: "Only this job",
   end: "That is all of them",
+  chart: (n: number, errors: number, warnings: number) =>
+    `${count(n, "line", "lines")} over time, ${count(errors, "error", "errors")}, ${count(warnings, "warning", "warnings")}`,
+  others: "Others",
+  allHint: "When these lines were printed. A bar leads to its lines.",
+  loadedHint: "When the lines that are loaded were printed; there are more. A bar leads to its lines.",
+  tail: "Live tail",
+  tailHint: (n: number) => `The last lines of the newest runs, up to ${n}, as they are printed.`,
 };

@@ -1,5 +1,10 @@
-/** Sets of filters that one keeps under a name. */
+/** Sets of filters that one keeps under a name, and which columns one wants. */
 export const views = {
+  columns: "Columns",
+  columnsHint: "Kept in this browser, and said by the address: who opens a link of yours sees the same.",
+  usual: "As usual",
+  earlier: (column: string) => `Move ${column} forward`,
+  later: (column: string) => `Move ${column} back`,
   title: "Views",
   save: "Save these filters…",
   nothing: "No filter is set",

@@ -8,4 +8,10 @@ export const logs: typeof english = {
   noneHint: "行中须包含所有词语,不分顺序与大小写。请扩大范围或减少词语。",
   onlyJob: "仅此任务",
   end: "已全部列出",
+  chart: (n, errors, warnings) => `按时间分布的 ${n} 行，其中错误 ${errors}、警告 ${warnings}`,
+  others: "其他",
+  allHint: "这些日志行的输出时间。点击柱条可跳到对应的行。",
+  loadedHint: "已加载日志行的输出时间；还有更多。点击柱条可跳到对应的行。",
+  tail: "实时跟踪",
+  tailHint: (n) => `最新运行的最后若干行（至多 ${n} 行），随输出更新。`,
 };

@@ -1,6 +1,11 @@
 import type { views as english } from "../en/views";
 
 export const views: typeof english = {
+  columns: "列",
+  columnsHint: "保存在此浏览器中，并写入地址：打开您的链接的人看到的相同。",
+  usual: "恢复默认",
+  earlier: (column) => `${column} 前移`,
+  later: (column) => `${column} 后移`,
   title: "视图",
   save: "保存当前筛选…",
   nothing: "没有设置筛选",

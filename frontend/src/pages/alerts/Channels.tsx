@@ -14,6 +14,7 @@ import { Waiting } from "@/components/Waiting";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
+import { QuietHours } from "./QuietHours";
 import { useAlertT } from "./texts";
 
 const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
@@ -172,7 +173,13 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
           value={channel.kind}
           options={kinds.map((k) => ({ value: k, label: k }))}
           onChange={(kind) =>
-            setChannel({ channel: channel.channel, description: channel.description, kind })
+            setChannel({
+              channel: channel.channel,
+              description: channel.description,
+              quiet_hours: channel.quiet_hours,
+              disabled: channel.disabled,
+              kind,
+            })
           }
         />
       </div>
@@ -243,6 +250,7 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
           onChange={(v) => setSecrets({ ...secrets, [s]: v })}
         />
       ))}
+      <QuietHours value={channel.quiet_hours} onChange={(quiet_hours) => set({ quiet_hours })} />
       <Check
         label={a.enabled}
         checked={!channel.disabled}

@@ -10,11 +10,14 @@ import { RunTable } from "@/components/RunTable";
 import { InstanceState } from "@/components/Status";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usualRunColumns } from "@/lib/columns";
 import { Page } from "@/shell/Page";
 import { InstanceActions } from "./InstanceActions";
 import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";
 import { useFleetT } from "./texts";
+
+const columns = usualRunColumns("executor");
 
 /** One executor process: what it is, what it does now, and what it did. */
 export default function InstancePage() {
@@ -53,7 +56,7 @@ export default function InstancePage() {
             <p className="b sec">{t.fleet.nothingRuns}</p>
           ) : (
             <div className="sideways">
-              <RunTable runs={running} withJob />
+              <RunTable runs={running} columns={columns} />
             </div>
           )}
         </Card>
@@ -71,7 +74,7 @@ export default function InstancePage() {
             <p className="b sec">{t.job.noRuns}</p>
           ) : (
             <div className="sideways">
-              <RunTable runs={done} withJob />
+              <RunTable runs={done} columns={columns} />
             </div>
           )}
         </Card>

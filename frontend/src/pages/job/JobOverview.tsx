@@ -11,6 +11,7 @@ import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
 import { Ago } from "@/components/Time";
+import { usualRunColumns } from "@/lib/columns";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { relative, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -23,6 +24,8 @@ import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
 import { usePolicyT } from "./texts";
+
+const columns = usualRunColumns("job", "executor");
 
 type Which = "all" | "failed" | "manual";
 
@@ -106,7 +109,7 @@ export function JobOverview({ item }: { item: JobItem }) {
               <Empty title={t.runs.none} />
             ) : (
               <div className="sideways">
-                <RunTable runs={shown} usual={health.p95} />
+                <RunTable runs={shown} columns={columns} usual={health.p95} />
               </div>
             )}
           </Card>

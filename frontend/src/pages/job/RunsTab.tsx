@@ -11,12 +11,15 @@ import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
+import { usualRunColumns } from "@/lib/columns";
 import { every } from "@/lib/every";
 import { useNow } from "@/lib/now";
 import { alignedEnd, spans } from "@/lib/ranges";
 import { statuses } from "@/lib/status";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { causes } from "@/router";
+
+const columns = usualRunColumns("job");
 
 /** All runs of a job, the newest fire first. */
 export default function RunsTab({ job }: { job: string }) {
@@ -61,7 +64,7 @@ export default function RunsTab({ job }: { job: string }) {
       ) : (
         <>
           <div className="sideways">
-            <RunTable runs={runs} withExecutor />
+            <RunTable runs={runs} columns={columns} />
           </div>
           <More of={list} end={t.runs.end} />
         </>

@@ -1,32 +1,33 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { CirclePause, Copy, Ellipsis, ListTree, Pause, Pencil, Play, Trash2, Zap } from "lucide-react";
+import { Copy, Ellipsis, ListTree, Pause, Pencil, Play, Trash2, Zap } from "lucide-react";
 import { memo, type RefObject, useEffect, useRef, useState } from "react";
 import { refOf } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
-import { RunStrip } from "@/components/RunStrip";
-import { Mark, Status } from "@/components/Status";
+import { SortHead } from "@/components/SortHead";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
-import { Ago, Clock, Elapsed } from "@/components/Time";
 import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
-import { formatDuration } from "@/lib/duration";
+import type { JobColumn, Sort } from "@/lib/columns";
 import { useWords } from "@/lib/format";
-import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
-import { healthOf } from "@/lib/stats";
-import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
+import { cellOf, downFirst, figures, isSortColumn, type SortColumn } from "./columns";
 
 const rowHeight = 46;
 
 interface JobTableProps {
   items: JobItem[];
+  /** What is shown of each job, beside its name. */
+  columns: readonly JobColumn[];
+  sort: Sort<SortColumn> | undefined;
+  /** Absent where the rows cannot be sorted. */
+  onSort: ((sort: Sort<SortColumn> | undefined) => void) | undefined;
   scroller: RefObject<HTMLDivElement | null>;
   selected: ReadonlySet<string>;
   onSelect(selected: ReadonlySet<string>): void;
@@ -34,7 +35,16 @@ interface JobTableProps {
   onEnd(): void;
 }
 
-export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTableProps) {
+export function JobTable({
+  items,
+  columns,
+  sort,
+  onSort,
+  scroller,
+  selected,
+  onSelect,
+  onEnd,
+}: JobTableProps) {
   const { t } = useWords();
   const navigate = useNavigate();
   const view = useWindow(scroller, items.length, rowHeight);
@@ -99,13 +109,31 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
                 onChange={() => onSelect(all ? new Set() : new Set(items.map((i) => i.definition.job)))}
               />
             </th>
-            <th>{t.jobs.columns.job}</th>
-            <th>{t.jobs.columns.schedule}</th>
-            <th>{t.jobs.columns.runs}</th>
-            <th>{t.jobs.columns.last}</th>
-            <th>{t.jobs.columns.next}</th>
-            <th className="r">{t.jobs.columns.success}</th>
-            <th className="r">{t.jobs.columns.p95}</th>
+            {onSort ? (
+              <SortHead by="job" sort={sort} onSort={onSort}>
+                {t.jobs.columns.job}
+              </SortHead>
+            ) : (
+              <th>{t.jobs.columns.job}</th>
+            )}
+            {columns.map((column) =>
+              onSort && isSortColumn(column) ? (
+                <SortHead
+                  key={column}
+                  by={column}
+                  sort={sort}
+                  down={downFirst.has(column)}
+                  right={figures.has(column)}
+                  onSort={onSort}
+                >
+                  {t.jobs.columns[column]}
+                </SortHead>
+              ) : (
+                <th key={column} className={figures.has(column) ? "r" : undefined}>
+                  {t.jobs.columns[column]}
+                </th>
+              ),
+            )}
             <th>
               <span className="sr">{t.jobs.columns.actions}</span>
             </th>
@@ -117,6 +145,7 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
             <Row
               key={item.definition.job}
               item={item}
+              columns={columns}
               row={view.from + i}
               marked={rows.marked === view.from + i}
               selected={selected.has(item.definition.job)}
@@ -136,6 +165,7 @@ export function JobTable({ items, scroller, selected, onSelect, onEnd }: JobTabl
 
 interface RowProps {
   item: JobItem;
+  columns: readonly JobColumn[];
   row: number;
   marked: boolean;
   selected: boolean;
@@ -146,14 +176,12 @@ interface RowProps {
 }
 
 const Row = memo(
-  function Row({ item, row, marked, selected, onToggle, onRun, onPause, onDelete }: RowProps) {
-    const { t, f } = useWords();
+  function Row({ item, columns, row, marked, selected, onToggle, onRun, onPause, onDelete }: RowProps) {
+    const words = useWords();
+    const { t } = words;
     const navigate = useNavigate();
     const d = item.definition;
     const ref = refOf(d.job);
-    const runs = item.last_runs ?? [];
-    const health = healthOf(runs);
-    const expression = expressionOf(d.schedule);
     const open = (e: React.MouseEvent) => {
       if (e.target instanceof Element && e.target.closest("a,button,input,label")) return;
       void navigate({ to: "/jobs/$group/$name", params: ref });
@@ -161,7 +189,6 @@ const Row = memo(
     const may = useMay();
     const [operates, edits] = [may("operate", ref.group), may("edit", ref.group)];
     const paused = pauseOf(d, serverNow()) !== undefined;
-    const low = health.success !== undefined && health.success < 0.9;
     return (
       <tr data-row={row} className={`click${selected ? " sel" : ""}${marked ? " mark" : ""}`} onClick={open}>
         <td className="ckc">
@@ -186,33 +213,11 @@ const Row = memo(
             </span>
           </span>
         </td>
-        <td>
-          <span className="jn">
-            <span className="main-line trunc">{scheduleInWords(d.schedule, t, f.lang)}</span>
-            <span className="mono trunc">
-              {expression ?? (kindOf(d.schedule) === "manual" ? "—" : d.schedule?.zone)}
-            </span>
-          </span>
-        </td>
-        <td>
-          {item.last_runs === null ? (
-            <span className="mut">{t.jobs.historyAway}</span>
-          ) : runs.length === 0 ? (
-            <span className="mut">{t.jobs.noRuns}</span>
-          ) : (
-            <RunStrip runs={runs} />
-          )}
-        </td>
-        <td>
-          <LastRun item={item} />
-        </td>
-        <td>
-          <NextFire item={item} />
-        </td>
-        <td className={`r num${low ? " c-bad" : ""}`}>
-          {health.success === undefined ? "—" : f.percent(health.success)}
-        </td>
-        <td className="r num">{health.p95 === undefined ? "—" : formatDuration(health.p95)}</td>
+        {columns.map((column) => (
+          <td key={column} className={figures.has(column) ? "r num" : undefined}>
+            {cellOf(column, item, words)}
+          </td>
+        ))}
         <td className="r">
           <span className="acts">
             <IconButton
@@ -277,54 +282,10 @@ const Row = memo(
       </tr>
     );
   },
-  (a, b) => a.item === b.item && a.row === b.row && a.marked === b.marked && a.selected === b.selected,
+  (a, b) =>
+    a.item === b.item &&
+    a.row === b.row &&
+    a.marked === b.marked &&
+    a.selected === b.selected &&
+    a.columns.join() === b.columns.join(),
 );
-
-function LastRun({ item }: { item: JobItem }) {
-  const { t } = useWords();
-  const last = item.last_runs?.[0];
-  if (!last) return <span className="mut">{item.last_runs ? t.jobs.never : "—"}</span>;
-  return (
-    <span className="jn">
-      <Link to="/runs/$runId" params={{ runId: last.run_id }} className="plain">
-        <Status status={last.status} />
-      </Link>
-      <span className="indent">
-        {last.status === "running" && last.started_at ? (
-          <Elapsed since={last.started_at} />
-        ) : (
-          <Ago at={last.fire_time} />
-        )}
-      </span>
-    </span>
-  );
-}
-
-function NextFire({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
-  const now = useNow();
-  const d = item.definition;
-  const pause = pauseOf(d, now);
-  if (pause) {
-    return (
-      <Mark tone="warn" icon={CirclePause}>
-        {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
-      </Mark>
-    );
-  }
-  const next = item.next_fires[0];
-  if (next) {
-    return (
-      <span className="jn">
-        <span className="main-line">
-          <Ago at={next.due} />
-        </span>
-        <Clock at={next.due} />
-      </span>
-    );
-  }
-  const kind = kindOf(d.schedule);
-  if (kind === "manual") return <span className="mut">{t.state.manual}</span>;
-  if (kind === "fixed_delay") return <span className="mut">—</span>; // not before the run in flight has ended
-  return <span className="mut">{t.state.ended}</span>;
-}

@@ -1,21 +1,26 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileUp, ListChecks, Plus, SearchX } from "lucide-react";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { type JobFilter, jobCount, jobList } from "@/api/jobs";
+import type { JobItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterField } from "@/components/FilterField";
 import { Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
+import { jobColumns, readSort, type Sort, sorted, writeSort } from "@/lib/columns";
 import { useWords } from "@/lib/format";
 import { parseSearch, queryOf } from "@/lib/search";
 import { failures, living } from "@/lib/status";
 import { jobsSearch, jobViews } from "@/router";
+import { ColumnsButton } from "@/shell/ColumnsButton";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { SavedViews, useMyViews } from "@/shell/SavedViews";
+import { useColumns } from "@/shell/useColumns";
 import { Bulk } from "./Bulk";
+import { type SortColumn, sortColumns, sortValues, usualColumns } from "./columns";
 import { JobTable } from "./JobTable";
 
 const ImportDialog = lazy(() => import("./import/ImportDialog"));
@@ -32,33 +37,58 @@ function filterOf({ q, group, view }: Search): JobFilter {
   return { q: q?.trim() || undefined, group, ...(view ? views[view] : {}) };
 }
 
+/** Lists of up to so many jobs are loaded whole, and sorted here: the server has them by name. */
+const mostSorted = 200;
+
+/**
+ * Jobs in the order of a column as it was when the sort or the jobs became others: what changes of
+ * them meanwhile moves no row under the pointer.
+ */
+function useInOrder(items: JobItem[], sort: Sort<SortColumn> | undefined): JobItem[] {
+  const names = items.map((i) => i.definition.job).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not for what changes of the same jobs
+  const places = useMemo(() => {
+    if (!sort) return undefined;
+    const order = sorted(items, sortValues[sort.by], sort.down);
+    return new Map(order.map((item, place) => [item.definition.job, place]));
+  }, [names, sort?.by, sort?.down]);
+  return places ? sorted(items, (i) => places.get(i.definition.job), false) : items;
+}
+
 /** All jobs, by name, with what became of their last runs and when they fire next. */
 export default function JobsPage() {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/jobs" });
   const search = useSearch({ from: "/jobs" });
-  const { q, group, view } = search;
+  const { q, group, view, sort: wanted, cols } = search;
   const filter = filterOf(search);
-  const query = queryOf(search);
+  // Columns are a person's, not a view's.
+  const query = queryOf({ q, group, view, sort: wanted });
   const saved = useMyViews("jobs");
   const here = saved.find((v) => v.query === query);
-  const list = useInfiniteQuery(jobList(filter));
+  const sort = readSort(wanted, sortColumns);
+  const list = useInfiniteQuery(jobList(filter, sort && mostSorted));
   const mayEdit = useMay()("edit");
   const [importing, setImporting] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
 
-  const items = list.data?.pages.flatMap((p) => p.items) ?? [];
   const total = list.data?.pages[0]?.total ?? 0;
-  const key = JSON.stringify(filter);
+  const sortable = total <= mostSorted;
+  const key = JSON.stringify([filter, wanted]);
+  const items = useInOrder(list.data?.pages.flatMap((p) => p.items) ?? [], sortable ? sort : undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins at the top, with nothing selected
   useEffect(() => {
     setSelected(new Set());
     scroller.current?.scrollTo(0, 0);
   }, [key]);
 
-  const set = (change: { q?: string; group?: string }) =>
+  const set = (change: Partial<Search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const columns = useColumns({ name: "jobs", all: jobColumns, usual: usualColumns }, cols, (next) =>
+    set({ cols: next }),
+  );
+  const clear = () => void navigate({ search: { sort: wanted, cols } });
   const isFiltered = filter.q !== undefined || group !== undefined || view !== undefined;
   const described = [
     filter.q && `“${filter.q}”`,
@@ -86,11 +116,11 @@ export default function JobsPage() {
       head={
         <>
           <nav className="tabs" aria-label={t.jobs.title}>
-            <ViewTab search={{ q, group }} on={!view && !here} text={t.jobs.views.all} />
+            <ViewTab search={{ q, group, sort: wanted, cols }} on={!view && !here} text={t.jobs.views.all} />
             {jobViews.map((v) => (
               <ViewTab
                 key={v}
-                search={{ q, group, view: v }}
+                search={{ q, group, view: v, sort: wanted, cols }}
                 on={view === v && !here}
                 text={t.jobs.views[v]}
               />
@@ -112,8 +142,9 @@ export default function JobsPage() {
               query={query}
               onOpen={(next) => void navigate({ search: jobsSearch(parseSearch(next)) })}
             />
+            <ColumnsButton columns={columns} labels={t.jobs.columns} />
             {isFiltered && (
-              <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
+              <Button look="ghost" small onClick={clear}>
                 {t.act.clearFilters}
               </Button>
             )}
@@ -128,7 +159,7 @@ export default function JobsPage() {
         ) : items.length === 0 ? (
           isFiltered ? (
             <Empty icon={SearchX} title={t.jobs.none} hint={t.jobs.noneHint(described.join(" · "))}>
-              <Button onClick={() => void navigate({ search: {} })}>{t.act.clearFilters}</Button>
+              <Button onClick={clear}>{t.act.clearFilters}</Button>
             </Empty>
           ) : (
             <Empty icon={ListChecks} title={t.jobs.empty} hint={t.jobs.emptyHint}>
@@ -143,6 +174,9 @@ export default function JobsPage() {
           <>
             <JobTable
               items={items}
+              columns={columns.shown}
+              sort={sort}
+              onSort={sortable ? (next) => set({ sort: writeSort(next) }) : undefined}
               scroller={scroller}
               selected={selected}
               onSelect={setSelected}
@@ -150,7 +184,10 @@ export default function JobsPage() {
                 if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
               }}
             />
-            <p className="foot mut num">{t.jobs.showing(items.length, total)}</p>
+            <p className="foot mut num">
+              {t.jobs.showing(items.length, total)}
+              {sort && !sortable && ` · ${t.jobs.sortsUpTo(mostSorted)}`}
+            </p>
           </>
         )}
       </div>

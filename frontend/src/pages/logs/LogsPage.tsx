@@ -1,9 +1,9 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { FileSearch, SearchX } from "lucide-react";
-import { memo, useMemo } from "react";
+import { FileSearch, Radio, SearchX, Square } from "lucide-react";
+import { memo, useMemo, useRef } from "react";
 import { refOf } from "@/api/jobs";
-import { type LogFilter, logSearch } from "@/api/logs";
+import { type LogFilter, logSearch, logTail, tailed } from "@/api/logs";
 import type { LogLine } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
@@ -23,25 +23,37 @@ import { pieces, wordsOf } from "@/lib/searchwords";
 import { levels, ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
+import { LevelChart } from "./LevelChart";
+import { levelBars, newestFirst } from "./levels";
 import { useLogsT } from "./texts";
 
 /** How much of a line is shown; the run has all of it. */
 const drawn = 600;
+/** How many bars the chart of lines has. */
+const parts = 96;
 
 /** What all runs print, by words. Each line leads to its place in its run. */
 export default function LogsPage() {
   const t = useLogsT();
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });
-  const { q, level, job, group, range = "24h" } = search;
+  const { q, level, job, group, range = "24h", tail } = search;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
   const from = useMemo(
     () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
-    [range, q, level, job, group],
+    [range, q, level, job, group, tail],
   );
   const filter: LogFilter = { text: q, level, job, group, from };
-  const list = useInfiniteQuery(logSearch(filter));
-  const lines = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const found = useInfiniteQuery({ ...logSearch(filter), enabled: !tail });
+  const last = useQuery({ ...logTail(filter), enabled: tail !== undefined });
+  const list = tail ? last : found;
+  const lines = useMemo(
+    () => (tail ? newestFirst(last.data?.items ?? []) : (found.data?.pages.flatMap((p) => p.items) ?? [])),
+    [tail, last.data, found.data],
+  );
+  const more = tail ? last.data?.next !== undefined : found.hasNextPage;
+  const bars = useMemo(() => levelBars(lines, parts), [lines]);
+  const hits = useRef<HTMLOListElement>(null);
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const filtered = Boolean(q || level || job || group);
@@ -51,15 +63,24 @@ export default function LogsPage() {
     <Page
       crumbs={[{ text: t.nav.logs }]}
       actions={
-        <Segments
-          label={t.runs.range}
-          value={range}
-          options={ranges.map((r) => ({ value: r, label: r }))}
-          onChange={(next) => {
-            const chosen = ranges.find((r) => r === next);
-            set({ range: chosen === "24h" ? undefined : chosen });
-          }}
-        />
+        <>
+          <Button
+            icon={tail ? Square : Radio}
+            aria-pressed={tail !== undefined}
+            onClick={() => set({ tail: tail ? undefined : "true" })}
+          >
+            {t.logs.tail}
+          </Button>
+          <Segments
+            label={t.runs.range}
+            value={range}
+            options={ranges.map((r) => ({ value: r, label: r }))}
+            onChange={(next) => {
+              const chosen = ranges.find((r) => r === next);
+              set({ range: chosen === "24h" ? undefined : chosen });
+            }}
+          />
+        </>
       }
       head={
         <div className="filters">
@@ -85,34 +106,49 @@ export default function LogsPage() {
             />
           )}
           {filtered && (
-            <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
+            <Button look="ghost" small onClick={() => void navigate({ search: { tail } })}>
               {t.act.clearFilters}
             </Button>
           )}
-          <span className="right mut num">
-            {list.data && t.logs.found(lines.length, list.hasNextPage ?? false)}
-          </span>
+          <span className="right mut num">{list.data && t.logs.found(lines.length, more)}</span>
         </div>
       }
     >
       {!list.data ? (
         <Waiting on={list} rows={18} height={24} />
       ) : lines.length === 0 ? (
-        <Empty icon={q ? SearchX : FileSearch} title={t.logs.none} hint={t.logs.noneHint} />
+        <Empty
+          icon={q ? SearchX : FileSearch}
+          title={tail ? t.run.waitingLog : t.logs.none}
+          hint={t.logs.noneHint}
+        />
       ) : (
-        <ol className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
-          {lines.map((line, i) => (
-            <Hit
-              key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
-              line={line}
-              words={words}
-              first={line.run_id !== lines[i - 1]?.run_id}
-              onJob={(next) => set({ job: [next] })}
+        <>
+          <div className="histogram">
+            <LevelChart
+              bars={bars}
+              onOpen={({ first = 0 }) =>
+                hits.current?.children[first]?.querySelector<HTMLElement>("a.ll")?.focus()
+              }
             />
-          ))}
-        </ol>
+            <p className="mut">
+              {tail ? t.logs.tailHint(tailed) : more ? t.logs.loadedHint : t.logs.allHint}
+            </p>
+          </div>
+          <ol ref={hits} className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
+            {lines.map((line, i) => (
+              <Hit
+                key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
+                line={line}
+                words={words}
+                first={line.run_id !== lines[i - 1]?.run_id}
+                onJob={(next) => set({ job: [next] })}
+              />
+            ))}
+          </ol>
+        </>
       )}
-      {lines.length > 0 && <More of={list} end={t.logs.end} />}
+      {!tail && lines.length > 0 && <More of={found} end={t.logs.end} />}
     </Page>
   );
 }

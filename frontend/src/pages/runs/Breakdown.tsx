@@ -5,12 +5,12 @@ import { refOf } from "@/api/jobs";
 import { breakdownQuery, failuresQuery } from "@/api/reports";
 import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
-import { ShareBar } from "@/components/ShareBar";
-import { Table } from "@/components/Table";
+import { SortHead } from "@/components/SortHead";
 import { Waiting } from "@/components/Waiting";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
+import { ShareTable } from "@/pages/reports/ShareTable";
 import { useReportsT } from "@/pages/reports/texts";
 import type { runsSearch } from "@/router";
 
@@ -21,10 +21,15 @@ interface BreakdownProps {
   /** What the page is narrowed to. */
   search: Search;
   range: { from: string; to: string };
+  onSort(by: Order | undefined): void;
 }
 
+/** What the server can have first. */
+const orders = ["runs", "ratio", "duration"] as const;
+type Order = (typeof orders)[number];
+
 /** The runs of a range by job, by executor, or by the error with which they ended. */
-export default function Breakdown({ by, search, range }: BreakdownProps) {
+export default function Breakdown({ by, search, range, onSort }: BreakdownProps) {
   const t = useReportsT();
   const { job, group } = search;
   return (
@@ -33,7 +38,7 @@ export default function Breakdown({ by, search, range }: BreakdownProps) {
       {by === "error" ? (
         <Errors within={{ job, group }} range={range} />
       ) : (
-        <Rows by={by} search={search} range={range} />
+        <Rows by={by} search={search} range={range} onSort={onSort} />
       )}
     </div>
   );
@@ -50,49 +55,54 @@ function Errors({
   return list.data ? <Fingerprints failures={list.data.items} /> : <Waiting on={list} />;
 }
 
-function Rows({ by, search, range }: BreakdownProps & { by: "job" | "instance" }) {
+function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "instance" }) {
   const t = useReportsT();
   const r = t.reports;
   const f = useFormat();
   const { job, group } = search;
   // Counts are not kept by job and executor at once.
-  const list = useQuery(breakdownQuery(by, by === "job" ? { job, group } : { group }, range));
+  const order = orders.find((o) => o === search.sort) ?? "runs";
+  const list = useQuery(breakdownQuery(by, by === "job" ? { job, group } : { group }, range, order));
   if (!list.data) return <Waiting on={list} />;
   const rows = list.data.items.filter((row) => row[by] !== undefined && row[by] !== "");
   if (rows.length === 0) return <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />;
-  const most = Math.max(1, ...rows.map((row) => row.runs));
   const here = (row: ReportRow): Search => ({
     ...search,
     by: undefined,
+    sort: undefined,
     ...(by === "job" ? { job: [row.job ?? ""] } : { instance: row.instance }),
   });
+  // The server has the greatest first, and no other way.
+  const head = (column: Order, text: string) => (
+    <SortHead
+      key={column}
+      by={column}
+      sort={{ by: order, down: true }}
+      down
+      right
+      onSort={(next) => onSort(next?.down && next.by !== "runs" ? next.by : undefined)}
+    >
+      {text}
+    </SortHead>
+  );
   return (
     <Card>
-      <Table
-        heads={[
-          t.runs.breakdown[by],
-          r.share,
-          { right: r.runs },
-          { right: r.failedShare },
-          { right: r.p50 },
-          { right: r.p95 },
-        ]}
-        compact
-      >
-        {rows.map((row) => (
-          <tr key={`${row.group} ${row.job} ${row.instance}`}>
-            <td>
-              <Link to="/runs" search={here(row)} className="name">
-                {by === "job" ? refOf(row.job ?? "").name : row.instance}
-              </Link>{" "}
-              <span className="mut">{by === "job" ? refOf(row.job ?? "").group : row.group}</span>
-            </td>
-            <td>
-              <span className="row">
-                <ShareBar share={row.runs / most} />
-              </span>
-            </td>
-            <td className="r num">{f.number(row.runs)}</td>
+      <ShareTable
+        rows={rows}
+        head={t.runs.breakdown[by]}
+        runs={head("runs", r.runs)}
+        heads={[head("ratio", r.failedShare), { right: r.p50 }, head("duration", r.p95)]}
+        keyOf={(row) => `${row.group} ${row.job} ${row.instance}`}
+        name={(row) => (
+          <>
+            <Link to="/runs" search={here(row)} className="name">
+              {by === "job" ? refOf(row.job ?? "").name : row.instance}
+            </Link>{" "}
+            <span className="mut">{by === "job" ? refOf(row.job ?? "").group : row.group}</span>
+          </>
+        )}
+        cells={(row) => (
+          <>
             <td className={row.failure_ratio > 0 ? "r num c-bad" : "r num mut"}>
               {f.percent(row.failure_ratio)}
             </td>
@@ -100,9 +110,9 @@ function Rows({ by, search, range }: BreakdownProps & { by: "job" | "instance" }
               {row.duration.count > 0 ? formatDuration(row.duration.p50_ms) : "—"}
             </td>
             <td className="r num">{row.duration.count > 0 ? formatDuration(row.duration.p95_ms) : "—"}</td>
-          </tr>
-        ))}
-      </Table>
+          </>
+        )}
+      />
     </Card>
   );
 }

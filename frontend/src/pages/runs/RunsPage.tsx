@@ -14,18 +14,22 @@ import { StackChart } from "@/components/StackChart";
 import { useRowKeys } from "@/components/useRowKeys";
 import { Waiting } from "@/components/Waiting";
 import { serverNow } from "@/lib/clock";
+import { runColumns, usualRunColumns } from "@/lib/columns";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
 import { statuses } from "@/lib/status";
 import { breakdowns, causes, ranges, runsSearch } from "@/router";
+import { ColumnsButton } from "@/shell/ColumnsButton";
 import { useKeys } from "@/shell/keys";
 import { Page } from "@/shell/Page";
 import { SavedViews } from "@/shell/SavedViews";
+import { useColumns } from "@/shell/useColumns";
 
 const Breakdown = lazy(() => import("./Breakdown"));
 
+const usual = usualRunColumns();
 const parts = 96;
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -35,7 +39,7 @@ export default function RunsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
-  const { range = "24h", from, to, job, group, status, cause, instance, by } = search;
+  const { range = "24h", from, to, job, group, status, cause, instance, by, cols } = search;
   const [stamp, setStamp] = useState(serverNow);
 
   // A relative range begins where it began when the list was read, so that pages fit together.
@@ -81,6 +85,7 @@ export default function RunsPage() {
 
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const columns = useColumns({ name: "runs", all: runColumns, usual }, cols, (next) => set({ cols: next }));
   const rows = useRowKeys(runs.length, {
     enter: (i) => void navigate({ to: "/runs/$runId", params: { runId: runs[i]?.run_id ?? "" } }),
   });
@@ -155,11 +160,12 @@ export default function RunsPage() {
           />
           <SavedViews
             page="runs"
-            query={queryOf(search)}
+            query={queryOf({ ...search, cols: undefined })}
             onOpen={(query) => void navigate({ search: runsSearch(parseSearch(query)) })}
           />
+          {!by && <ColumnsButton columns={columns} labels={t.runs.columns} />}
           {filtered && (
-            <Button look="ghost" small onClick={() => void navigate({ search: {} })}>
+            <Button look="ghost" small onClick={() => void navigate({ search: { cols } })}>
               {t.act.clearFilters}
             </Button>
           )}
@@ -191,12 +197,17 @@ export default function RunsPage() {
           label={t.runs.breakdown.label}
           value={by ?? "none"}
           options={(["none", ...breakdowns] as const).map((b) => ({ value: b, label: t.runs.breakdown[b] }))}
-          onChange={(next) => set({ by: breakdowns.find((b) => b === next) })}
+          onChange={(next) => set({ by: breakdowns.find((b) => b === next), sort: undefined })}
         />
       </div>
       {by ? (
         <Suspense fallback={<Skeleton rows={10} />}>
-          <Breakdown by={by} search={search} range={{ from: iso(end - part * parts), to: iso(end) }} />
+          <Breakdown
+            by={by}
+            search={search}
+            range={{ from: iso(end - part * parts), to: iso(end) }}
+            onSort={(sort) => set({ sort })}
+          />
         </Suspense>
       ) : (
         <>
@@ -213,7 +224,7 @@ export default function RunsPage() {
             ) : runs.length === 0 ? (
               <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />
             ) : (
-              <RunTable runs={runs} withJob withExecutor marked={rows.marked} />
+              <RunTable runs={runs} columns={columns.shown} marked={rows.marked} />
             )}
           </div>
           {runs.length > 0 && <More of={list} end={t.runs.end} />}

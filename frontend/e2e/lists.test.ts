@@ -1,0 +1,119 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const { program, open } = stage(async (p) => {
+  await p.job("default/quick", "true", { timeout: "5m" });
+  await p.job("default/slow", "sleep 1");
+  await p.job("default/bad", "exit 3");
+  for (const name of ["quick", "quick", "slow", "bad"]) await p.run(`default/${name}`);
+});
+
+/** The names in a table, from above. */
+const names = (page: Page) => page.locator("tbody td .name").allTextContents();
+const heads = (page: Page) => page.locator("thead th").allTextContents();
+
+it("jobs are sorted by a column, either way, and the address says so", async () => {
+  const { page, faults, close } = await open("/jobs");
+  await page.locator("table.jobs").getByText("slow").waitFor();
+  const head = page.getByRole("columnheader", { name: "p95" });
+  await head.getByRole("button").click();
+  await page.waitForURL("**/jobs?sort=-p95");
+  await expect.poll(() => names(page)).toEqual(["slow", expect.any(String), expect.any(String)]);
+  expect(await head.getAttribute("aria-sort")).toBe("descending");
+  expect(await axe(page)).toEqual([]);
+  await head.getByRole("button").click();
+  await page.waitForURL("**/jobs?sort=p95");
+  await expect.poll(async () => (await names(page)).at(-1)).toBe("slow");
+  await page.reload();
+  await expect.poll(async () => (await names(page)).at(-1)).toBe("slow");
+  await head.getByRole("button").click();
+  await page.waitForURL("**/jobs");
+  await expect.poll(() => names(page)).toEqual(["bad", "quick", "slow"]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("columns are chosen, and a link shows them to somebody else", async () => {
+  const { page, faults, close } = await open("/jobs");
+  await page.locator("table.jobs").getByText("slow").waitFor();
+  await page.getByRole("button", { name: "Columns" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Last 30 runs", { exact: true }).uncheck();
+  await dialog.getByLabel("Timeout", { exact: true }).check();
+  for (let i = 0; i < 5; i++) await dialog.getByRole("button", { name: "Move Timeout forward" }).click();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95");
+  const chosen = ["", "Job", "Timeout", "Schedule", "Last run", "Next fire", "Success", "p95", "Actions"];
+  expect(await heads(page)).toEqual(chosen);
+  await page.locator("tr", { hasText: "quick" }).getByText("5m").waitFor();
+
+  // Somebody else follows the link; the same person comes back without it.
+  const { page: other, close: closeOther } = await open(
+    new URL(page.url()).pathname + new URL(page.url()).search,
+  );
+  await other.locator("table.jobs").getByText("slow").waitFor();
+  expect(await heads(other)).toEqual(chosen);
+  await closeOther();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await dialog.getByRole("button", { name: "As usual" }).click();
+  await page.waitForURL("**/jobs");
+  expect(await heads(page)).toHaveLength(9);
+
+  await page.goto(`${program.url}/runs?cols=job,started,version`);
+  await page.locator("table.runs tbody tr").first().waitFor();
+  expect(await heads(page)).toEqual(["Status", "Job", "Started", "Version"]);
+  await page.locator("tr", { hasText: "quick" }).getByText("v1").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("runs by job are sorted by what the server can have first", async () => {
+  const { page, faults, close } = await open("/runs?by=job");
+  await expect.poll(async () => (await names(page))[0]).toBe("quick");
+  await page.getByRole("columnheader", { name: "p95" }).getByRole("button").click();
+  await page.waitForURL("**/runs?by=job&sort=duration");
+  await expect.poll(async () => (await names(page))[0]).toBe("slow");
+  await page.getByRole("columnheader", { name: "Failed" }).getByRole("button").click();
+  await expect.poll(async () => (await names(page))[0]).toBe("bad");
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("lines that were found are charted by when they were printed, and followed as they are", async () => {
+  const { page, faults, close } = await open("/logs?q=tick");
+  await page.getByText("No line matches").waitFor();
+  await program.job("default/ticks", 'echo "tick 1"; echo "tick 2"; echo "tick 3"');
+  await program.run("default/ticks");
+  await page.getByRole("button", { name: "Live tail" }).click();
+  await page.waitForURL("**/logs?q=tick&tail=true");
+  await page.getByRole("img", { name: /^3 lines over time/ }).waitFor();
+  expect(await page.locator(".hits .ll .m").allTextContents()).toEqual([
+    "tick 3",
+    "tick 2 is wrong",
+    "tick 1",
+  ]);
+  expect(await axe(page)).toEqual([]);
+  await program.run("default/ticks");
+  const chart = page.getByRole("img", { name: /^6 lines over time/ });
+  await chart.waitFor();
+  await page.getByRole("button", { name: "Live tail" }).click();
+  await page.waitForURL("**/logs?q=tick");
+  await page.getByText("When these lines were printed.").waitFor();
+
+  // The oldest are at the left, and the keys lead to them.
+  await chart.focus();
+  await page.keyboard.press("ArrowLeft");
+  for (let i = 0; i < 95; i++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.locator(".hits a.ll:focus").getByText("tick").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import { CirclePause } from "lucide-react";
+import type { JobItem } from "@/api/schema.gen";
+import { Mark, Status } from "@/components/Status";
+import { Ago, Clock, Elapsed } from "@/components/Time";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { pauseOf } from "@/lib/pause";
+import { kindOf } from "@/lib/words";
+
+/** How and when a job ran last, or since when it is running. */
+export function LastRun({ item }: { item: JobItem }) {
+  const { t } = useWords();
+  const last = item.last_runs?.[0];
+  if (!last) return <span className="mut">{item.last_runs ? t.jobs.never : "—"}</span>;
+  return (
+    <span className="jn">
+      <Link to="/runs/$runId" params={{ runId: last.run_id }} className="plain">
+        <Status status={last.status} />
+      </Link>
+      <span className="indent">
+        {last.status === "running" && last.started_at ? (
+          <Elapsed since={last.started_at} />
+        ) : (
+          <Ago at={last.fire_time} />
+        )}
+      </span>
+    </span>
+  );
+}
+
+/** When a job fires next, or why it does not. */
+export function NextFire({ item }: { item: JobItem }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  const d = item.definition;
+  const pause = pauseOf(d, now);
+  if (pause) {
+    return (
+      <Mark tone="warn" icon={CirclePause}>
+        {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
+      </Mark>
+    );
+  }
+  const next = item.next_fires[0];
+  if (next) {
+    return (
+      <span className="jn">
+        <span className="main-line">
+          <Ago at={next.due} />
+        </span>
+        <Clock at={next.due} />
+      </span>
+    );
+  }
+  const kind = kindOf(d.schedule);
+  if (kind === "manual") return <span className="mut">{t.state.manual}</span>;
+  if (kind === "fixed_delay") return <span className="mut">—</span>; // not before the run in flight has ended
+  return <span className="mut">{t.state.ended}</span>;
+}
