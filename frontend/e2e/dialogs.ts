@@ -24,11 +24,13 @@ const type =
 
 const job = "/jobs/default/invoice-close-daily";
 
-/** Every dialog that the console has, but for those that say what came of one of these. */
+/**
+ * Every dialog that the console has, but for those that say what came of one of these. They are opened
+ * in a wide window: on a phone some of their buttons are left out, or in a menu.
+ */
 export const openings: Opening[] = [
   { name: "palette", path: "/", open: type("Control+k") },
   { name: "shortcuts", path: "/", open: type("?") },
-  // On a phone the buttons of these are left out: there they are opened as wide, and looked at as narrow.
   { name: "import", path: "/jobs", open: press("Import") },
   {
     name: "bulk-pause",

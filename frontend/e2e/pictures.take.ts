@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { it } from "vitest";
+import { openings } from "./dialogs.ts";
 import { arrange, type Place } from "./scene.ts";
 import { stage } from "./stage.ts";
 
-// Not a test: `task console:pictures` takes pictures of every page, to be looked at.
+// Not a test: `task console:pictures` takes pictures of every page and dialog, to be looked at.
 const folder = new URL("../pictures/", import.meta.url).pathname;
 const docs = new URL("../../docs/", import.meta.url).pathname;
 let places: Place[];
@@ -38,6 +39,27 @@ it("small", async () => {
   }
   await tab.close();
 }, 120_000);
+
+for (const [theme, width] of [
+  ["light", 1440],
+  ["dark", 390],
+] as const) {
+  it(`dialogs ${theme}`, async () => {
+    const { page, close } = await open("/", { theme });
+    page.on("dialog", (d) => void d.accept()); // an edit that is left asks
+    for (const opening of openings) {
+      await page.setViewportSize({ width: 1440, height: 844 });
+      await page.goto(program.url + opening.path);
+      await page.locator("h1").first().waitFor();
+      await opening.open(page);
+      await page.getByRole("dialog").waitFor();
+      await page.setViewportSize({ width, height: 844 });
+      await page.waitForTimeout(400);
+      await page.screenshot({ path: `${folder}dialog-${opening.name}-${theme}.png` });
+    }
+    await close();
+  }, 300_000);
+}
 
 it("the README's", async () => {
   const tab = await open("/jobs/default/payment-reconcile", {
