@@ -94,11 +94,7 @@ it("lines that were found are charted by when they were printed, and followed as
   await page.getByRole("button", { name: "Live tail" }).click();
   await page.waitForURL("**/logs?q=tick&tail=true");
   await page.getByRole("img", { name: /^3 lines over time/ }).waitFor();
-  expect(await page.locator(".hits .ll .m").allTextContents()).toEqual([
-    "tick 3",
-    "tick 2 is wrong",
-    "tick 1",
-  ]);
+  expect(await page.locator(".hits .ll .m").allTextContents()).toEqual(["tick 3", "tick 2", "tick 1"]);
   expect(await axe(page)).toEqual([]);
   await program.run("default/ticks");
   const chart = page.getByRole("img", { name: /^6 lines over time/ });

@@ -1,13 +1,31 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/**
+ * An address of this machine whose port is free, and of those that the system gives to nobody who asks for
+ * any: else a program that restarts would now and then find its port taken by the test beside it.
+ */
+async function address(): Promise<string> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const probe = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    await new Promise((resolve) => probe.close(resolve));
+    if (free) return `127.0.0.1:${port}`;
+  }
+}
 
 /** A running program with everything in one process, on a directory of its own. */
 export class Program {
   url = "";
-  private nats = "127.0.0.1:0";
-  private http = "127.0.0.1:0";
+  private nats: string | undefined;
+  private http: string | undefined;
   private child: ChildProcess | undefined;
   private readonly more: string[];
   readonly data: string;
@@ -27,6 +45,9 @@ export class Program {
   }
 
   async start(): Promise<void> {
+    // A restart is found where it was.
+    this.http ??= await address();
+    this.nats ??= await address();
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", [
       "dev",
       "--data",
@@ -43,12 +64,9 @@ export class Program {
     await new Promise<void>((resolve, reject) => {
       const hear = (chunk: Buffer) => {
         said += chunk.toString();
-        const api = /API and console\s+(http:\/\/(\S+))/.exec(said);
-        const nats = /NATS\s+nats:\/\/(\S+)/.exec(said);
-        if (!api?.[1] || !api[2] || !nats?.[1]) return;
+        const api = /API and console\s+(http:\/\/\S+)/.exec(said);
+        if (!api?.[1] || !/NATS\s+nats:\/\/\S+/.test(said)) return;
         this.url = api[1];
-        this.http = api[2]; // so that a restart is found where it was
-        this.nats = nats[1];
         resolve();
       };
       child.stdout?.on("data", hear);

@@ -16,12 +16,13 @@ export function noteAnswer(answered: boolean): void {
   if (was.lost !== state.lost) for (const listener of listeners) listener();
 }
 
+export function getConnection(): Connection {
+  return state;
+}
+
 export function useConnection(): Connection {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, getConnection);
 }

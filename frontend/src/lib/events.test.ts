@@ -1,14 +1,19 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { getConnection } from "./connection";
 import { followNews, hearsNews, type News } from "./events";
+import { noteSignedOut } from "./expiry";
 import { setLive } from "./live-switch";
 
 let push: (text: string) => void;
+let end: () => void;
+let status: number;
 let heard: News[];
 let stop: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers();
   heard = [];
+  status = 200;
   vi.stubGlobal(
     "fetch",
     vi.fn(async () => {
@@ -16,9 +21,10 @@ beforeEach(() => {
       const body = new ReadableStream<Uint8Array>({
         start(c) {
           push = (text) => c.enqueue(encoder.encode(text));
+          end = () => c.close();
         },
       });
-      return new Response(body, { status: 200 });
+      return new Response(body, { status });
     }),
   );
 });
@@ -76,4 +82,41 @@ it("closes its stream while the tab is frozen, and has all loaded anew after tha
   setLive(true);
   await vi.advanceTimersByTimeAsync(500);
   expect(heard.map(plain)).toEqual([[true, {}]]);
+});
+
+it("has all loaded anew when its stream is refused, which tells who is not signed in, and goes on once they are", async () => {
+  stop = followNews("/events", (n) => heard.push(n));
+  await vi.advanceTimersByTimeAsync(0);
+  status = 401;
+  push("event: bye\ndata: {}\n\n");
+  end();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(hearsNews()).toBe(false);
+  expect(heard.map(plain)).toEqual([[true, {}]]);
+  noteSignedOut(true); // said by what was loaded
+  status = 200;
+  noteSignedOut(false);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(hearsNews()).toBe(true);
+  push(event("jobs", ["a/b"]));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(heard.slice(1).map(plain)).toEqual([[true, { jobs: ["a/b"] }]]);
+});
+
+it("says that the server is away when its stream cannot be opened again, and that it is back once it can", async () => {
+  let answers = true;
+  const open = globalThis.fetch;
+  vi.stubGlobal("fetch", (...of: Parameters<typeof fetch>) =>
+    answers ? open(...of) : Promise.reject(new TypeError("fetch failed")),
+  );
+  stop = followNews("/events", (n) => heard.push(n));
+  await vi.advanceTimersByTimeAsync(0);
+  answers = false;
+  end();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(getConnection().lost).toBe(true);
+  answers = true;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(hearsNews()).toBe(true);
+  expect(getConnection().lost).toBe(false);
 });

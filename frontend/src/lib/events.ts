@@ -1,4 +1,6 @@
 import { useSyncExternalStore } from "react";
+import { noteAnswer } from "./connection";
+import { onSignedIn } from "./expiry";
 import { follow, type LiveState } from "./live";
 import { isLive, onLive } from "./live-switch";
 
@@ -73,7 +75,13 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
   const start = () => {
     stop = follow({
       url,
-      onState: setState,
+      onState: (next) => {
+        setState(next);
+        if (next === "open") noteAnswer(true);
+        // Whatever is asked for now is told that nobody is signed in, and says so.
+        if (next === "refused") tell({ reload: true, topics: new Map() });
+      },
+      onLost: () => noteAnswer(false),
       onEvent: ({ event, data }) => {
         if (event === "reload") note((n) => (n.reload = true));
         else if (isTopic(event)) note((n) => add(n, event, data));
@@ -94,8 +102,10 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
   };
   if (isLive()) start();
   const off = onLive(onSwitch);
+  const offSignIn = onSignedIn(() => state === "refused" && onSwitch());
   return () => {
     off();
+    offSignIn();
     stop?.();
     clearTimeout(timer);
     clearTimeout(again);

@@ -10,6 +10,15 @@ export function noteSignedOut(out: boolean): void {
   for (const listener of listeners) listener();
 }
 
+/** Calls a listener whenever somebody has signed in again. Returns the way to stop. */
+export function onSignedIn(listener: () => void): () => void {
+  const heard = () => {
+    if (!signedOut) listener();
+  };
+  listeners.add(heard);
+  return () => listeners.delete(heard);
+}
+
 /** Whether the session has ended, or never begun. */
 export function useSignedOut(): boolean {
   return useSyncExternalStore(

@@ -8,6 +8,8 @@ export interface FollowOptions {
   /** Called for each event. To return "end" closes the stream for good. */
   onEvent(event: ServerEvent): "end" | undefined;
   onState(state: LiveState): void;
+  /** No server answered. It is tried again. */
+  onLost?(): void;
   /** Where to begin; reconnects go on from the last event. */
   lastEventId?: string;
 }
@@ -39,11 +41,13 @@ export function follow(options: FollowOptions): () => void {
       if (document.hidden) hiding = setTimeout(abort, hiddenFor);
     };
     document.addEventListener("visibilitychange", onVisibility);
+    let answered = false;
     try {
       options.onState("connecting");
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (lastEventId) headers["Last-Event-ID"] = lastEventId;
       const response = await fetch(options.url, { headers, signal: attempt.signal, cache: "no-store" });
+      answered = true;
       if (response.status >= 400 && response.status < 500) {
         options.onState("refused");
         return "end";
@@ -65,6 +69,7 @@ export function follow(options: FollowOptions): () => void {
       }
       return "again";
     } catch {
+      if (!answered && !attempt.signal.aborted) options.onLost?.();
       return "again"; // broken, silent, hidden or stopped; the loop tells them apart
     } finally {
       clearTimeout(watchdog);
