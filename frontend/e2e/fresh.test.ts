@@ -33,7 +33,6 @@ it("the first administrator is made by the link in the log, and shown the way to
 
   // Nobody is made an administrator by the same link again.
   await stranger.goto(server.url + (await server.welcome));
-  await stranger.reload();
   await stranger.getByText("This link has been used, or has expired.").waitFor();
   await close();
   await closeStranger();
