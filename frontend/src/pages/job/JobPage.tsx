@@ -249,8 +249,8 @@ function Actions({ item }: { item: JobItem }) {
         }
       >
         {operates && (
-          <MenuItem icon={d.paused ? Play : Pause} keys="P" onSelect={togglePause}>
-            {d.paused ? t.act.resume : t.act.pause}
+          <MenuItem icon={paused ? Play : Pause} keys="P" onSelect={togglePause}>
+            {paused ? t.act.resume : t.act.pause}
           </MenuItem>
         )}
         {edits && (
