@@ -84,6 +84,15 @@ func TestJSONDocumentsFollowOneAnother(t *testing.T) {
 	}
 }
 
+func TestJSONDocumentsMayBePartedAsYAMLParts(t *testing.T) {
+	for _, file := range []string{"stdin", "a.yaml"} {
+		docs, err := Parse(file, []byte(`{"job": "a/b"}`+"\n---\n"+`{"job": "a/c", "description": "x"}`+"\n"))
+		if err != nil || len(docs) != 2 || string(docs[1].JSON) != `{"job":"a/c","description":"x"}` || docs[1].Line != 3 {
+			t.Errorf("%s: %+v, %v", file, docs, err)
+		}
+	}
+}
+
 func TestScalarsKeepTheirMeaning(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.10":                              `1.10`,

@@ -51,7 +51,8 @@ func Read(paths []string, stdin io.Reader) ([]Document, error) {
 }
 
 // Parse returns the documents in data. file is its name in errors; a name that ends
-// in .json, and data that begins like a JSON object, is read as JSON, else as YAML.
+// in .json, and data that begins like a JSON object, is read as JSON, else as YAML, as
+// are documents of JSON that YAML's lines of "---" part.
 // The error joins an [*Error] for each document that is wrong; the others are
 // returned all the same.
 func Parse(file string, data []byte) ([]Document, error) {
@@ -72,7 +73,7 @@ func looksLikeJSON(file string, data []byte) bool {
 		return true
 	}
 	inner, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte("{"))
-	return ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte(`"`))
+	return ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte(`"`)) && !bytes.Contains(data, []byte("\n---"))
 }
 
 // expand returns the files for which path stands.
