@@ -69,8 +69,9 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 	}
 	fireTime := r.Body.FireTime.UTC().Truncate(time.Millisecond)
 	id, again := job.NewRunID(time.Now()), false
+	var was *job.Skip
 	entry, err := h.changeSkips(ctx, name, fireTime, r.Body.Reason, func(v *job.Version, s job.Skip) error {
-		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
+		if was = v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
 			id, again = was.RunID, true
 			return nil
 		}
@@ -93,7 +94,11 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		if definite := !errors.Is(err, job.ErrUnavailable) && !errors.Is(err, job.ErrStale); definite && !again {
 			_, undo := h.editJob(ctx, name, "it did not run early", "", func(v *job.Version) {
-				if s := v.SkipOf(fireTime); s != nil && s.RunID == id {
+				switch s := v.SkipOf(fireTime); {
+				case s == nil || s.RunID != id:
+				case was != nil: // it was called off before, and stays so
+					v.Skip(*was)
+				default:
 					v.TakeBack(fireTime)
 				}
 			})

@@ -118,6 +118,13 @@ func TestAFireThatRunsEarlyIsCalledOffFirst(t *testing.T) {
 	if entry, err = w.conn.GetJob(t.Context(), "billing/x"); err != nil || entry.SkipOf(d.fire(3)) != nil {
 		t.Errorf("a fire that could not run early stays called off: %+v, %v", entry.Skips, err)
 	}
+	want[JobItem](w, http.StatusOK, "POST", x+"/skip", fireBody(d.fire(3), "no need"))
+	w.problem(409, "conflict", "POST", x+"/run-early", fireBody(d.fire(3), ""), "")
+	entry, err = w.conn.GetJob(t.Context(), "billing/x")
+	w.check(err)
+	if s := entry.SkipOf(d.fire(3)); s == nil || s.RunID != "" || s.Reason != "no need" {
+		t.Errorf("a fire that was called off before, and could not run early: %+v", s)
+	}
 }
 
 func TestAJobIsPausedUntilAnInstant(t *testing.T) {
