@@ -77,20 +77,22 @@ function widthOf(text: string): number {
 
 /**
  * The round instants of an axis from left on, as many as have room in its width: none touches another,
- * nor the given one, which is most often that of now. Midnight is written as the day that begins.
+ * nor the given one, which is most often that of now. Midnight is written as the day that begins,
+ * and seconds where less than a minute lies between two.
  */
 export function timeLabels(
   axis: { from: number; to: number; left: number; width: number },
   offsetMs: number,
-  words: { day(at: number): string; minute(at: number): string },
+  words: { day(at: number): string; minute(at: number): string; time(at: number): string },
   now?: AxisLabel,
 ): { labels: AxisLabel[]; step: number } {
   const { from, to, left, width } = axis;
-  const step = durationStep(to - from, Math.max(2, Math.floor(width / 92)));
+  const step = Math.max(1e3, durationStep(to - from, Math.max(2, Math.floor(width / 92))));
+  const write = step < 60e3 ? words.time : words.minute;
   const kept = now ? [boxOf(now)] : [];
   const labels: AxisLabel[] = [];
   for (const at of timeTicks(from, to, step, offsetMs)) {
-    const text = step >= day || (at + offsetMs) % day === 0 ? words.day(at) : words.minute(at);
+    const text = step >= day || (at + offsetMs) % day === 0 ? words.day(at) : write(at);
     const half = widthOf(text) / 2;
     const x = left + ((at - from) / (to - from)) * width;
     const anchor = x - half < left ? "start" : x + half > left + width ? "end" : "middle";

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { makeFormat } from "./format";
+import { timeLabels } from "./scale";
+
+const f = makeFormat("en", "UTC");
+const noon = Date.parse("2026-11-23T12:00:00Z");
+const texts = (ms: number) =>
+  timeLabels({ from: noon, to: noon + ms, left: 0, width: 1000 }, 0, f).labels.map((l) => l.text);
+
+it("no two labels side by side on a time axis say the same", () => {
+  for (const ms of [500, 4_000, 10_000, 45_000, 90_000, 600_000, 3600_000, 86_400_000, 30 * 86_400_000]) {
+    const said = texts(ms);
+    expect(said.length, `${ms} ms`).toBeGreaterThan(0);
+    expect(
+      said.filter((text, i) => text === said[i - 1]),
+      `${ms} ms: ${said}`,
+    ).toEqual([]);
+  }
+});
+
+it("seconds are written where they are needed, and only there", () => {
+  expect(texts(10_000).slice(0, 2)).toEqual(["12:00:00", "12:00:01"]);
+  expect(texts(3600_000)[1]).toMatch(/^12:\d\d$/);
+});
