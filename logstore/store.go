@@ -47,6 +47,11 @@ type Store interface {
 	// Search returns a page of the lines that match. It reads the newest first, and so
 	// returns soon when there are many; a word that no line has may take a look at all.
 	Search(ctx context.Context, filter SearchFilter) (SearchPage, error)
+	// CountHits returns how many lines match, by level and by when their runs fired: each
+	// bucket has what a Search with its range finds. It counts from the newest on, and
+	// when its time is over it says since when it has counted, which may be none of
+	// it. Lines that were stored more than once may count as often for some hours.
+	CountHits(ctx context.Context, filter HitCountFilter) (HitCounts, error)
 	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
 	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)

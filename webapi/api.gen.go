@@ -966,6 +966,9 @@ type LedgerPage = ledger.JobPage
 // Level defines model for Level.
 type Level = string
 
+// LogBucket defines model for LogBucket.
+type LogBucket = logstore.HitBucket
+
 // LogEnd The data of a tail's last event.
 type LogEnd struct {
 	// Missing Lines that the run printed but that could not be found
@@ -973,6 +976,23 @@ type LogEnd struct {
 
 	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 	Run Run `json:"run"`
+}
+
+// LogHistogram defines model for LogHistogram.
+type LogHistogram struct {
+	// Buckets The oldest first
+	Buckets []LogBucket `json:"buckets"`
+
+	// Complete Whether all were counted
+	Complete bool      `json:"complete"`
+	From     time.Time `json:"from"`
+
+	// Since Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
+	Since time.Time `json:"since"`
+
+	// Step Of a bucket; the last may end sooner, at `to`
+	Step job.Duration `json:"step"`
+	To   time.Time    `json:"to"`
 }
 
 // LogHit A line that a search has found
@@ -2209,6 +2229,27 @@ type SearchLogsParams struct {
 	Limit   int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CountLogsParams defines parameters for CountLogs.
+type CountLogsParams struct {
+	// Text As in `timeout "connection refused"`
+	Text  string  `form:"text,omitempty" json:"text,omitempty"`
+	Level []Level `form:"level,omitempty" json:"level,omitempty"`
+
+	// Job group/name
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+	RunID string   `form:"run_id,omitempty" json:"run_id,omitempty"`
+
+	// From Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to`
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the run, exclusive. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+}
+
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2774,6 +2815,9 @@ type ServerInterface interface {
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
+	// CountLogs How many log lines a search finds, over a range of time in equal parts
+	// (GET /api/v1/logs/histogram)
+	CountLogs(c *fiber.Ctx, params CountLogsParams) error
 	// GetMe Who is signed in, and what they may do
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
@@ -6430,6 +6474,92 @@ func (siw *ServerInterfaceWrapper) SearchLogs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CountLogs operation middleware
+func (siw *ServerInterfaceWrapper) CountLogs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountLogsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "text", query, &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter text: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "level" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "level", query, &params.Level, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter level: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "run_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "run_id", query, &params.RunID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "parts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parts", query, &params.Parts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parts: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountLogs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetMe operation middleware
 func (siw *ServerInterfaceWrapper) GetMe(c *fiber.Ctx) error {
 
@@ -8296,6 +8426,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/mark", wrapper.MarkRun)
 
 	router.Get(options.BaseURL+"/api/v1/logs", wrapper.SearchLogs)
+
+	router.Get(options.BaseURL+"/api/v1/logs/histogram", wrapper.CountLogs)
 
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id/logs", wrapper.GetLogs)
 
@@ -10536,6 +10668,35 @@ func (response SearchLogsdefaultApplicationProblemPlusJSONResponse) VisitSearchL
 	return ctx.JSON(&response.Body)
 }
 
+type CountLogsRequestObject struct {
+	Params CountLogsParams
+}
+
+type CountLogsResponseObject interface {
+	VisitCountLogsResponse(ctx *fiber.Ctx) error
+}
+
+type CountLogs200JSONResponse LogHistogram
+
+func (response CountLogs200JSONResponse) VisitCountLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountLogsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CountLogsdefaultApplicationProblemPlusJSONResponse) VisitCountLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetMeRequestObject struct {
 }
 
@@ -12008,6 +12169,9 @@ type StrictServerInterface interface {
 	// SearchLogs Log lines of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
+	// CountLogs How many log lines a search finds, over a range of time in equal parts
+	// (GET /api/v1/logs/histogram)
+	CountLogs(ctx context.Context, request CountLogsRequestObject) (CountLogsResponseObject, error)
 	// GetMe Who is signed in, and what they may do
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -14399,6 +14563,33 @@ func (sh *strictHandler) SearchLogs(ctx *fiber.Ctx, params SearchLogsParams) err
 		return err
 	} else if validResponse, ok := response.(SearchLogsResponseObject); ok {
 		if err := validResponse.VisitSearchLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CountLogs operation middleware
+func (sh *strictHandler) CountLogs(ctx *fiber.Ctx, params CountLogsParams) error {
+	var request CountLogsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountLogs(ctx.UserContext(), request.(CountLogsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountLogs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountLogsResponseObject); ok {
+		if err := validResponse.VisitCountLogsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

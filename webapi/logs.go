@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"strings"
+	"time"
 
 	"carillon/job"
 	"carillon/logstore"
@@ -20,10 +21,7 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 	p := r.Params
 	filter := logstore.SearchFilter{
 		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
-		From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
-	}
-	for _, name := range p.Job {
-		filter.Jobs = append(filter.Jobs, job.Name(name))
+		Jobs: names(p.Job), From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
 	}
 	if err := filter.Validate(); err != nil {
 		return nil, err
@@ -37,6 +35,40 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 		return nil, storeError(err)
 	}
 	return SearchLogs200JSONResponse{Items: hits, Next: found.Next}, nil
+}
+
+// countedBack is how long before its end the range of a histogram begins by default; the
+// contract states it.
+const countedBack = 7 * logstore.Day
+
+// CountLogs answers GET /logs/histogram.
+func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
+	p := r.Params
+	filter := logstore.HitCountFilter{
+		SearchFilter: logstore.SearchFilter{
+			Text: p.Text, Levels: p.Level, Jobs: names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
+		},
+		Parts: orDefault(p.Parts, 60),
+	}
+	if filter.To.IsZero() {
+		filter.To = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if filter.From.IsZero() {
+		filter.From = filter.To.Add(-countedBack)
+		if id, err := job.ParseRunID(p.RunID); err == nil {
+			filter.From = id.Time()
+		}
+	}
+	if span := filter.To.Sub(filter.From); span > 0 { // shorter parts than a millisecond there are none
+		filter.Parts = min(filter.Parts, max(int(span/time.Millisecond), 1))
+	}
+	counts, err := h.store.CountHits(ctx, filter)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return CountLogs200JSONResponse{
+		From: counts.From, To: counts.To, Step: job.Duration(counts.Step), Since: counts.Since, Complete: counts.Complete(), Buckets: counts.Buckets,
+	}, nil
 }
 
 // GetLogs answers GET /runs/{run_id}/logs.

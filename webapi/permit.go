@@ -136,6 +136,7 @@ var permits = map[string]permit{
 	"tailLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
 
 	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
+	"countLogs":  {role: auth.Viewer, where: somewhere}, // of the same
 
 	"followEvents": {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
 

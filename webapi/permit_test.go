@@ -237,6 +237,10 @@ func TestASearchFindsLinesOfGroupsWhoseLogsTheCallerSees(t *testing.T) {
 		if len(page.Items) != n {
 			t.Errorf("%s: %d lines, want %d", query, len(page.Items), n)
 		}
+		counts, _ := want[LogHistogram](g.world, http.StatusOK, "GET", "/api/v1/logs/histogram?parts=1&from=2026-01-05T12:00:00Z&to=2026-01-05T13:00:00Z&"+query, nil, b.headers()...)
+		if counts.Buckets[0].Info != n {
+			t.Errorf("%s: %d lines are counted, want %d", query, counts.Buckets[0].Info, n)
+		}
 	}
 	find(ann, "text=line", 6)
 	find(ann, "text=line&group=ops", 2)

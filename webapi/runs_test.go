@@ -74,6 +74,39 @@ func TestLinesAreFoundInPagesAndByFilter(t *testing.T) {
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs?text=%22open", nil, "text")
 }
 
+func TestLinesAreCountedOverTimeAndByFilter(t *testing.T) {
+	w := newWorld(t)
+	x, y := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute))
+	w.history(x, y)
+	w.printed(x, 1, 12)
+	w.printed(y, 1, 12)
+	count := func(parameters string, step time.Duration, expected ...int) LogHistogram {
+		t.Helper()
+		counts, _ := want[LogHistogram](w, http.StatusOK, "GET", "/api/v1/logs/histogram?"+parameters, nil)
+		var infos []int
+		for _, b := range counts.Buckets {
+			infos = append(infos, b.Info)
+		}
+		if d := cmp.Diff(expected, infos); d != "" || counts.Step != job.Duration(step) || !counts.Complete || !counts.Since.Equal(counts.From) {
+			t.Errorf("%s: from %v, since %v, complete %v, a step is %v: %s", parameters, counts.From, counts.Since, counts.Complete, counts.Step, d)
+		}
+		return counts
+	}
+	const hour = "from=2026-01-05T12:00:00Z&to=2026-01-05T12:03:00Z&"
+	counts := count(hour+"parts=3", time.Minute, 12, 12, 0)
+	if at := counts.Buckets[1].At; !at.Equal(noon.Add(time.Minute)) {
+		t.Errorf("the second bucket begins at %v", at)
+	}
+	count(hour+"parts=3&text=7&group=billing", time.Minute, 1, 0, 0)
+	count(hour+"parts=1&level=error", 3*time.Minute, 0)
+	count("parts=1&to=2026-01-05T12:01:00Z", 7*24*time.Hour, 12)
+	count("parts=1&to=2026-01-05T12:01:30Z&run_id="+string(y.RunID), 30*time.Second, 12)
+	count("from=2026-01-05T12:00:00Z&to=2026-01-05T12:00:00.002Z&parts=5", time.Millisecond, 12, 0)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?text=%22open", nil, "text")
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?parts=241", nil, "parts")
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?from=2026-01-05T12:00:00Z&to=2026-01-05T12:00:00Z", nil, "to")
+}
+
 func TestARunHasItsAttemptsAndTimeline(t *testing.T) {
 	w := newWorld(t)
 	x := begun("billing/x", noon)

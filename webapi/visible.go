@@ -85,19 +85,35 @@ func groupsWithin(ctx context.Context, groups []string) []string {
 	return f.Groups
 }
 
-// Search implements [logstore.Store]. Lines take a grant besides.
+// Search implements [logstore.Store].
 func (s visibleStore) Search(ctx context.Context, f logstore.SearchFilter) (logstore.SearchPage, error) {
+	f, some := withinLogs(ctx, f)
+	if !some {
+		return logstore.SearchPage{}, f.Validate()
+	}
+	return s.Store.Search(ctx, f)
+}
+
+// CountHits implements [logstore.Store].
+func (s visibleStore) CountHits(ctx context.Context, f logstore.HitCountFilter) (logstore.HitCounts, error) {
+	narrow, some := withinLogs(ctx, f.SearchFilter)
+	if f.SearchFilter = narrow; !some {
+		f.Groups = []string{} // which none is in
+	}
+	return s.Store.CountHits(ctx, f)
+}
+
+// withinLogs is within for lines, which take a grant besides.
+func withinLogs(ctx context.Context, f logstore.SearchFilter) (_ logstore.SearchFilter, some bool) {
 	groups, everywhere := whoIs(ctx).Access.Seen(auth.Logs)
 	if everywhere {
-		return s.Store.Search(ctx, f)
+		return f, true
 	}
 	if f.Groups != nil {
 		groups = slices.DeleteFunc(groups, func(g string) bool { return !slices.Contains(f.Groups, g) })
 	}
-	if f.Groups = groups; len(groups) == 0 {
-		return logstore.SearchPage{}, f.Validate()
-	}
-	return s.Store.Search(ctx, f)
+	f.Groups = groups
+	return f, len(groups) > 0
 }
 
 // Facts implements [logstore.Store]. Those of no group are seen by who sees all.

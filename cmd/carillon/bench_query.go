@@ -106,6 +106,9 @@ var questions = []question{
 	{"two words, newest 100, 7 d", 129, searching("customer invoice", sevenDays)},
 	{"error, newest 100, 7 d", 164, searching("error", sevenDays)},
 	{"absent word, 30 d", 59, searching("zyzzyva", allDays)},
+	{"error by hour, 1 d", 33, countingHits("error", oneDay)},
+	{"error by hour, 7 d", 189, countingHits("error", sevenDays)},
+	{"error by hour, 30 d", 824, countingHits("error", allDays)},
 }
 
 func asking(filter func(*asked) logstore.RunFilter) func(context.Context, logstore.Store, *asked) error {
@@ -127,6 +130,14 @@ func reporting(span time.Duration, change func(*logstore.ReportFilter)) func(con
 func searching(text string, span time.Duration) func(context.Context, logstore.Store, *asked) error {
 	return func(ctx context.Context, s logstore.Store, w *asked) error {
 		_, err := s.Search(ctx, logstore.SearchFilter{Text: text, From: w.end.Add(-span), To: w.end})
+		return err
+	}
+}
+
+func countingHits(text string, span time.Duration) func(context.Context, logstore.Store, *asked) error {
+	return func(ctx context.Context, s logstore.Store, w *asked) error {
+		f := logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{Text: text, From: w.end.Add(-span), To: w.end}, Parts: int(span / time.Hour), Within: time.Minute}
+		_, err := s.CountHits(ctx, f)
 		return err
 	}
 }

@@ -993,6 +993,9 @@ type LedgerPage = ledger.JobPage
 // Level defines model for Level.
 type Level = string
 
+// LogBucket defines model for LogBucket.
+type LogBucket = logstore.HitBucket
+
 // LogEnd The data of a tail's last event.
 type LogEnd struct {
 	// Missing Lines that the run printed but that could not be found
@@ -1000,6 +1003,23 @@ type LogEnd struct {
 
 	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
 	Run Run `json:"run"`
+}
+
+// LogHistogram defines model for LogHistogram.
+type LogHistogram struct {
+	// Buckets The oldest first
+	Buckets []LogBucket `json:"buckets"`
+
+	// Complete Whether all were counted
+	Complete bool      `json:"complete"`
+	From     time.Time `json:"from"`
+
+	// Since Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
+	Since time.Time `json:"since"`
+
+	// Step Of a bucket; the last may end sooner, at `to`
+	Step job.Duration `json:"step"`
+	To   time.Time    `json:"to"`
 }
 
 // LogHit A line that a search has found
@@ -2248,6 +2268,27 @@ type SearchLogsParams struct {
 	Limit   *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CountLogsParams defines parameters for CountLogs.
+type CountLogsParams struct {
+	// Text As in `timeout "connection refused"`
+	Text  *string  `form:"text,omitempty" json:"text,omitempty"`
+	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
+
+	// Job group/name
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+	RunID *string   `form:"run_id,omitempty" json:"run_id,omitempty"`
+
+	// From Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the run, exclusive. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+}
+
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -3488,6 +3529,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
 	SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CountLogs How many log lines a search finds, over a range of time in equal parts
+	//
+	// Each bucket has, by level, how many lines a search from `at` on finds whose runs
+	// fired within `step`. It is counted from the newest bucket on, for two seconds at
+	// most: buckets before `since` were not counted.
+	// Filters are those of the search.
+	//
+	// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
+	CountLogs(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMe Who is signed in, and what they may do
 	//
@@ -5705,6 +5756,26 @@ func (c *Client) ListDiscrepancies(ctx context.Context, params *ListDiscrepancie
 // Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
 func (c *Client) SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSearchLogsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CountLogs How many log lines a search finds, over a range of time in equal parts
+//
+// Each bucket has, by level, how many lines a search from `at` on finds whose runs
+// fired within `step`. It is counted from the newest bucket on, for two seconds at
+// most: buckets before `since` were not counted.
+// Filters are those of the search.
+//
+// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
+func (c *Client) CountLogs(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountLogsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11211,6 +11282,144 @@ func NewSearchLogsRequest(server string, params *SearchLogsParams) (*http.Reques
 	return req, nil
 }
 
+// NewCountLogsRequest constructs an http.Request for the CountLogs method
+func NewCountLogsRequest(server string, params *CountLogsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/logs/histogram")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Text != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Level != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RunID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "run_id", *params.RunID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Parts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetMeRequest constructs an http.Request for the GetMe method
 func NewGetMeRequest(server string) (*http.Request, error) {
 	var err error
@@ -14631,6 +14840,18 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
 	SearchLogsWithResponse(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*SearchLogsResponse, error)
+
+	// CountLogsWithResponse How many log lines a search finds, over a range of time in equal parts
+	//
+	// Each bucket has, by level, how many lines a search from `at` on finds whose runs
+	// fired within `step`. It is counted from the newest bucket on, for two seconds at
+	// most: buckets before `since` were not counted.
+	// Filters are those of the search.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
+	CountLogsWithResponse(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*CountLogsResponse, error)
 
 	// GetMeWithResponse Who is signed in, and what they may do
 	//
@@ -18579,6 +18800,54 @@ func (r SearchLogsResponse) ContentType() string {
 	return ""
 }
 
+type CountLogsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogHistogram
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CountLogsResponse) GetJSON200() *LogHistogram {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CountLogsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CountLogsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CountLogsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CountLogsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CountLogsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetMeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -22088,6 +22357,24 @@ func (c *ClientWithResponses) SearchLogsWithResponse(ctx context.Context, params
 	return ParseSearchLogsResponse(rsp)
 }
 
+// CountLogsWithResponse How many log lines a search finds, over a range of time in equal parts
+//
+// Each bucket has, by level, how many lines a search from `at` on finds whose runs
+// fired within `step`. It is counted from the newest bucket on, for two seconds at
+// most: buckets before `since` were not counted.
+// Filters are those of the search.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
+func (c *ClientWithResponses) CountLogsWithResponse(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*CountLogsResponse, error) {
+	rsp, err := c.CountLogs(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountLogsResponse(rsp)
+}
+
 // GetMeWithResponse Who is signed in, and what they may do
 //
 // Returns a wrapper object for the known response body format(s).
@@ -25381,6 +25668,39 @@ func ParseSearchLogsResponse(rsp *http.Response) (*SearchLogsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest LogHits
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCountLogsResponse parses an HTTP response from a CountLogsWithResponse call
+func ParseCountLogsResponse(rsp *http.Response) (*CountLogsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CountLogsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogHistogram
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -52,6 +52,9 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"pages of a search hold each line once", searchPages},
 		{"a search finds what its words match and nothing else", searchLikeTheModel},
 		{"a search may ask for many words", searchManyWords},
+		{"hits are counted over time", hitsOverTime},
+		{"hits are counted as they are found", hitsLikeTheSearch},
+		{"counting hits ends in time and says since when it counted", hitsInTime},
 		{"lines of faulty and of newer executors are kept", linesOfAllKinds},
 		{"lines that are not valid are refused with their batch", invalidLines},
 

@@ -252,6 +252,7 @@ type foundChunk struct {
 	first, last int64
 	job         int64
 	number      int64 // 0 where it does not matter
+	overlaps    bool  // another has some of its lines, too; false where it does not matter
 	data        []byte
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -68,92 +67,21 @@ func byDay(files []*logFile) iter.Seq[[]*logFile] {
 	}
 }
 
-// maxNamed is in how many chunks of a day words may be so that these are looked up by
-// the words. Words that are in more have enough hits among the newest chunks.
-const maxNamed = 2000
-
 // search returns the first hits in a file, want at least if there are so many.
 func (f *logFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) ([]logstore.Line, error) {
-	q, some := m.query(f.jobs)
-	if !some {
-		return nil, nil
-	}
-	if words := m.words(); words != "" {
-		var chunks int
-		err := db.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT ?)", words, maxNamed).Scan(&chunks)
-		switch {
-		case err != nil:
-			return nil, err
-		case chunks == 0:
-			return nil, nil
-		case chunks < maxNamed:
-			return f.searchNamed(ctx, db, m, q, words, want)
-		}
-	}
-	rows, err := db.QueryContext(ctx, q.text("c.data", "log_chunks c"), q.args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
 	h := hits{file: f, db: db, m: m, want: want}
-	for !h.enough() && rows.Next() {
-		c, err := scanChunk(rows, &h.overlaps, true)
+	for c, err := range f.chunks(ctx, db, m) {
+		if err == nil {
+			err = h.add(ctx, c)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := h.add(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	return h.lines, rows.Err()
-}
-
-// searchNamed is search in the chunks that have some words.
-func (f *logFile) searchNamed(ctx context.Context, db *sql.DB, m *matcher, q *chunkQuery, words string, want int) ([]logstore.Line, error) {
-	q.and("chunk_words MATCH ?", words)
-	rows, err := db.QueryContext(ctx, q.text("c.id", "chunk_words w CROSS JOIN log_chunks c ON c.id = w.rowid"), q.args...)
-	if err != nil {
-		return nil, err
-	}
-	type place struct {
-		chunk    *foundChunk
-		overlaps bool
-	}
-	var places []place // to sort them with their data would take more
-	for rows.Next() {
-		var p place
-		if p.chunk, err = scanChunk(rows, &p.overlaps, false); err != nil {
-			break
-		}
-		places = append(places, p)
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return nil, err
-	}
-	h := hits{file: f, db: db, m: m, want: want}
-	for _, p := range places {
 		if h.enough() {
 			break
 		}
-		if err := db.QueryRowContext(ctx, "SELECT data FROM log_chunks WHERE id = ?", p.chunk.number).Scan(&p.chunk.data); err != nil {
-			return nil, err
-		}
-		h.overlaps = p.overlaps
-		if err := h.add(ctx, p.chunk); err != nil {
-			return nil, err
-		}
 	}
 	return h.lines, nil
-}
-
-// scanChunk reads a row of a chunkQuery, which ends in the chunk's data or its number.
-func scanChunk(rows *sql.Rows, overlaps *bool, withData bool) (*foundChunk, error) {
-	c := &foundChunk{}
-	var last any = &c.number
-	if withData {
-		last = &c.data
-	}
-	return c, rows.Scan((*scanID)(&c.id), &c.attempt, &c.piece, &c.first, &c.last, &c.job, overlaps, last)
 }
 
 // hits collects the lines of chunks that a search wants.
@@ -163,12 +91,13 @@ type hits struct {
 	m        *matcher
 	want     int
 	lines    []logstore.Line
-	overlaps bool // the last chunk that was read; of the next, lines may come before its own
+	overlaps bool // the last chunk that was added: of the next, lines may come before its own
 }
 
 func (h *hits) enough() bool { return len(h.lines) >= h.want && !h.overlaps }
 
 func (h *hits) add(ctx context.Context, c *foundChunk) error {
+	h.overlaps = c.overlaps
 	lines, err := c.lines(h.file.jobs)
 	if err != nil {
 		return err
@@ -194,29 +123,6 @@ func (h *hits) add(ctx context.Context, c *foundChunk) error {
 func once(hits []logstore.Line) []logstore.Line {
 	slices.SortStableFunc(hits, func(a, b logstore.Line) int { return logstore.CompareHits(&a, &b) })
 	return slices.CompactFunc(hits, func(a, b logstore.Line) bool { return logstore.CompareHits(&a, &b) == 0 })
-}
-
-// chunkQuery is the conditions that lead to the chunks in which hits may be.
-type chunkQuery struct {
-	parts []string
-	args  []any
-}
-
-func (q *chunkQuery) and(part string, args ...any) {
-	q.parts = append(q.parts, part)
-	q.args = append(q.args, args...)
-}
-
-// text is the query for chunks from a table, in the order of hits.
-func (q *chunkQuery) text(last, table string) string {
-	where := ""
-	if len(q.parts) > 0 {
-		where = " WHERE " + strings.Join(q.parts, " AND ")
-	}
-	return "SELECT c.run_id, c.attempt, c.piece, c.first_seq, c.last_seq, c.job, " +
-		fmt.Sprintf("EXISTS (SELECT 1 FROM log_chunks o WHERE o.run_id = c.run_id AND o.attempt = c.attempt AND o.piece = c.piece AND o.id <> c.id "+
-			"AND o.first_seq <= c.last_seq AND o.first_seq > c.first_seq - %d AND o.last_seq >= c.first_seq), ", maxChunkLines) +
-		last + " FROM " + table + where + " ORDER BY c.run_id DESC, c.attempt DESC, c.piece DESC, c.first_seq DESC"
 }
 
 // matcher tells the lines that a search wants.

@@ -1385,6 +1385,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/logs/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many log lines a search finds, over a range of time in equal parts
+         * @description Each bucket has, by level, how many lines a search from `at` on finds whose runs
+         *     fired within `step`. It is counted from the newest bucket on, for two seconds at
+         *     most: buckets before `since` were not counted.
+         *     Filters are those of the search.
+         */
+        get: operations["countLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/logs": {
         parameters: {
             query?: never;
@@ -3936,6 +3959,36 @@ export interface components {
             /** @description The cursor of the next page */
             next?: string;
         };
+        LogHistogram: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Of a bucket; the last may end sooner, at `to` */
+            step: components["schemas"]["Duration"];
+            /**
+             * Format: date-time
+             * @description Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
+             */
+            since: string;
+            /** @description Whether all were counted */
+            complete: boolean;
+            /** @description The oldest first */
+            buckets: components["schemas"]["LogBucket"][];
+        };
+        LogBucket: {
+            /**
+             * Format: date-time
+             * @description When it begins
+             */
+            at: string;
+            debug: number;
+            info: number;
+            warn: number;
+            error: number;
+            /** @description Of any other level, as newer executors may have */
+            other: number;
+        };
         LogPage: {
             run_id: string;
             attempt: number;
@@ -4403,6 +4456,8 @@ export type LogLine = components['schemas']['LogLine'];
 export type LogRange = components['schemas']['LogRange'];
 export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
+export type LogHistogram = components['schemas']['LogHistogram'];
+export type LogBucket = components['schemas']['LogBucket'];
 export type LogPage = components['schemas']['LogPage'];
 export type Changed = components['schemas']['Changed'];
 export type LogEnd = components['schemas']['LogEnd'];
@@ -6683,6 +6738,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogHits"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    countLogs: {
+        parameters: {
+            query?: {
+                /** @description As in `timeout "connection refused"` */
+                text?: string;
+                level?: components["schemas"]["Level"][];
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+                run_id?: string;
+                /** @description Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to` */
+                from?: string;
+                /** @description Fire time of the run, exclusive. Defaults to now */
+                to?: string;
+                /** @description Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond */
+                parts?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogHistogram"];
                 };
             };
             default: components["responses"]["Problem"];
