@@ -106,11 +106,28 @@ export function LogPanel({ run }: LogPanelProps) {
     held.current = { first: firstSeq, n: lines.length };
   }, [firstSeq, lines.length]);
 
+  // Whoever has left the end since the last drawing is not taken back to it: the browser tells of a
+  // scroll only with its next frame, and lines may be drawn before that.
+  const leftAt = useRef<number>(undefined);
+  const letGo = useCallback(() => {
+    setFollowing(false);
+    setSeen(buffer.last ?? 0);
+  }, [buffer]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each drawing of new lines follows the end
   useLayoutEffect(() => {
     const el = scroller.current;
-    if (el && following) el.scrollTop = el.scrollHeight;
-  }, [following, version, lines.length]);
+    if (!el || !following) {
+      leftAt.current = undefined;
+      return;
+    }
+    const end = el.scrollHeight - el.clientHeight;
+    if (el.scrollTop < Math.min(leftAt.current ?? 0, end) - row * 2) {
+      letGo();
+      return;
+    }
+    el.scrollTop = end;
+    leftAt.current = el.scrollTop;
+  }, [following, version, lines.length, letGo]);
 
   useEffect(() => {
     const el = scroller.current;
@@ -127,10 +144,8 @@ export function LogPanel({ run }: LogPanelProps) {
     if (!el) return;
     setView({ top: el.scrollTop, height: el.clientHeight });
     const atEnd = el.scrollHeight - el.scrollTop - el.clientHeight < row * 2;
-    if (following && !atEnd) {
-      setFollowing(false);
-      setSeen(buffer.last ?? 0);
-    } else if (!following && atEnd && living) setFollowing(true);
+    if (following && !atEnd) letGo();
+    else if (!following && atEnd && living) setFollowing(true);
     if (el.scrollTop < 2000 && log.hasEarlier) void log.loadEarlier();
   };
   const toEnd = () => {
@@ -139,8 +154,7 @@ export function LogPanel({ run }: LogPanelProps) {
     if (living) setFollowing(true);
   };
   const toggleFollow = () => {
-    setSeen(buffer.last ?? 0);
-    if (following) setFollowing(false);
+    if (following) letGo();
     else toEnd();
   };
   const find = (step: number) => {
