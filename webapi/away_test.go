@@ -41,3 +41,20 @@ func TestTheHistoryIsShownWhileTheBusIsAway(t *testing.T) {
 	}
 	w.problem(503, "unavailable", "POST", "/api/v1/jobs/billing/x/run", nil)
 }
+
+// A server that falls silent is noticed by its missing answers to pings only, after a minute or so.
+func TestTheHistoryDoesNotWaitForABusThatFellSilent(t *testing.T) {
+	w := newWorld(t)
+	running, waiting, manual := begun("billing/x", noon), begun("billing/y", noon), begun("billing/z", noon)
+	manual.Cause = job.CauseManual
+	w.history(running, started(running, "w"), waiting, manual, finished(started(manual, "w"), job.StatusSucceeded, 0, noon))
+	w.broker.Partition("api")
+
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
+	if len(page.Items) != 3 {
+		t.Errorf("%+v", page.Items)
+	}
+	if got, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(manual.RunID), nil); got.Status != job.StatusSucceeded {
+		t.Errorf("run %s is %s", manual.RunID, got.Status)
+	}
+}

@@ -58,6 +58,8 @@ func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
 // limits; nothing, while the bus is away.
 func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 	reasons := map[string]string{}
+	asking, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
 	for i := range runs {
 		r := &runs[i]
 		if r.Status != job.StatusPending || r.Reason != "" {
@@ -66,7 +68,7 @@ func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 		group := r.Job.Group()
 		reason, known := reasons[group]
 		if !known {
-			g, err := h.conn.Group(ctx, group)
+			g, err := h.conn.Group(asking, group)
 			if err != nil && !errors.Is(err, job.ErrNotFound) {
 				return h.withoutBus(ctx, err)
 			}

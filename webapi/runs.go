@@ -64,7 +64,9 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 		return nil, err
 	}
 	newest := attempts[0]
-	given, err := h.given(ctx, &newest)
+	asking, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	given, err := h.given(asking, &newest)
 	if err != nil && h.withoutBus(ctx, err) != nil {
 		return nil, err
 	}

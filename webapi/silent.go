@@ -34,8 +34,9 @@ const (
 	// presenceFor is for how long an answer of the bus counts. An instance is silent for
 	// many times as long before it is taken for gone.
 	presenceFor = time.Second
-	// presenceTimeout bounds how long the bus is waited for.
-	presenceTimeout = 2 * time.Second
+	// completionTimeout bounds how long the bus is waited for by what the history is complete
+	// enough without: a request that is on its way when the connection breaks has no answer.
+	completionTimeout = 2 * time.Second
 	// presenceSkew is by how much the clocks of executors may differ from ours.
 	presenceSkew = 5 * time.Second
 )
@@ -50,7 +51,7 @@ func (p *presence) call(ctx context.Context) (roll, error) {
 	}
 	// Whoever asks first asks for all who wait, so the asking does not end with them.
 	answer := p.asks.DoChan("", func() (any, error) {
-		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceTimeout)
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), completionTimeout)
 		defer cancel()
 		found := roll{at: time.Now()}
 		var err error
