@@ -7,6 +7,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { refOf } from "./api/jobs";
+import { askAhead } from "./api/overview";
+import { meKey } from "./api/session";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
 import { Crashed, Missing } from "./shell/Lost";
@@ -71,6 +73,11 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
   validateSearch: (s) => optional({ range: oneOf(s.range, ranges) }),
+  // What the page asks for is asked for while it is loaded, unless nobody is known to be signed in.
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client }, deps: { range = "24h" } }) => {
+    if (client.getQueryData(meKey)) askAhead(client, range);
+  },
   component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
 });
 

@@ -70,6 +70,26 @@ export function jobCount(filter: JobFilter) {
   });
 }
 
+/** Of so many failing jobs those that fail longest are shown, by so many of their runs. */
+const failingLooked = 50;
+export const failingRuns = 8;
+
+/** The jobs that failed last, and how many there are. A few runs of each tell since when. */
+export function failingJobs(last: Status[]) {
+  return queryOptions({
+    queryKey: [...jobsKey, "failing", last],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/jobs", {
+          signal,
+          params: { query: { last, fires: 0, runs: failingRuns, limit: failingLooked } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(3000),
+  });
+}
+
 /** A few jobs by name, for the palette and for suggestions. */
 export function jobSearch(q: string, limit = 8) {
   return queryOptions({

@@ -83,6 +83,9 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const groups = useQuery(groupsQuery).data?.items;
   const open = useQuery(openIncidents).data?.items.length;
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
+  const instances = groups?.flatMap((g) => g.instances) ?? [];
+  const lost = instances.filter((i) => i.state === "lost").length;
+  const draining = instances.filter((i) => i.state === "draining").length;
   return (
     <aside className={isOpen ? "side open" : "side"}>
       <Link to="/" className="brand">
@@ -114,9 +117,9 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
           to="/executors"
           icon={Server}
           text={t.nav.executors}
-          n={empty || undefined}
+          n={lost + draining + empty || undefined}
           tone="warn"
-          hint={t.nav.groupsEmpty(empty)}
+          hint={t.nav.executorsHint(lost, draining, empty)}
         />
         <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
         <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open || undefined} tone="bad" />

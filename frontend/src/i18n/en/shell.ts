@@ -18,7 +18,14 @@ export const nav = {
   open: "Open navigation",
   search: "Search or run…",
   runningNow: (n: number) => count(n, "run in flight", "runs in flight"),
-  groupsEmpty: (n: number) => count(n, "group without an executor", "groups without an executor"),
+  executorsHint: (lost: number, draining: number, empty: number) =>
+    [
+      lost > 0 && `${lost} lost`,
+      draining > 0 && `${draining} draining`,
+      empty > 0 && count(empty, "group without an executor", "groups without an executor"),
+    ]
+      .filter(Boolean)
+      .join(", "),
 };
 
 export const health = {

@@ -19,7 +19,14 @@ export const nav: Messages["nav"] = {
   open: "打开导航",
   search: "搜索或执行…",
   runningNow: (n) => `${number(n)} 个进行中的运行`,
-  groupsEmpty: (n) => `${number(n)} 个分组没有执行器`,
+  executorsHint: (lost, draining, empty) =>
+    [
+      lost > 0 && `${number(lost)} 个失联`,
+      draining > 0 && `${number(draining)} 个排空中`,
+      empty > 0 && `${number(empty)} 个分组没有执行器`,
+    ]
+      .filter(Boolean)
+      .join("，"),
 };
 
 export const health: Messages["health"] = {

@@ -1,41 +1,78 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { CircleCheck, CloudOff, ServerOff, Split, TriangleAlert } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import {
+  CalendarX2,
+  CircleCheck,
+  CloudOff,
+  Hourglass,
+  type LucideIcon,
+  ServerOff,
+  Split,
+  TriangleAlert,
+  Unplug,
+} from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
-import { jobCount, jobList, refOf } from "@/api/jobs";
+import { refOf } from "@/api/jobs";
+import { overviewQueries } from "@/api/overview";
+import { latestRuns } from "@/api/runs";
 import { Card, Empty, Skeleton } from "@/components/Panel";
 import { resultOf } from "@/components/RunTable";
 import { statusIcons } from "@/components/Status";
 import { Age } from "@/components/Time";
 import { useT } from "@/i18n";
-import { healthOf } from "@/lib/stats";
-import { failures, tones } from "@/lib/status";
+import type { Messages } from "@/i18n/en";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
+import { failures, living, type Tone, tones } from "@/lib/status";
+import type { Range } from "@/router";
+import { type Concern, concernsOf } from "./concerns";
+
+// Menus are not needed for the first paint.
+const SnoozeMenu = lazy(() => import("./SnoozeMenu"));
 
 const most = 6;
-const strip = 30;
-/** Of so many failing jobs those that fail longest are shown. */
-const looked = 50;
 
-/** What needs somebody: shards without an owner, groups without an executor, jobs that fail. The gravest comes first. */
-export function Attention() {
+/** What needs somebody: the gravest first, and nothing that one has snoozed. */
+export function Attention({ range }: { range: Range }) {
   const t = useT();
-  const list = useInfiniteQuery(jobList({ last: failures }, looked));
-  const failing = list.data?.pages[0]?.items ?? [];
-  const groups = useQuery(groupsQuery).data?.items ?? [];
-  const unowned = useQuery(nodesQuery).data?.unowned.length ?? 0;
-  const total = useQuery(jobCount({ last: failures })).data ?? 0;
-  const empty = groups.filter((g) => g.state === "empty");
-  const jobs = failing
-    .map((item) => ({ item, streak: healthOf(item.last_runs ?? []).streak }))
-    .sort((a, b) => b.streak - a.streak);
-  const count = total + empty.length + (unowned > 0 ? 1 : 0);
-  const room = most - (unowned > 0 ? 1 : 0);
+  const now = useNow();
+  const asked = overviewQueries(range, now);
+  const list = useQuery(asked.failing);
+  const groups = useQuery(groupsQuery);
+  const nodes = useQuery(nodesQuery);
+  const inFlight = useQuery(latestRuns({ status: living }, 200));
+  const missed = useQuery(asked.missed);
+  const failing = list.data?.items ?? [];
+  const concerns = concernsOf({
+    unowned: nodes.data?.unowned.length ?? 0,
+    groups: groups.data?.items ?? [],
+    failing,
+    inFlight: inFlight.data?.items ?? [],
+    missed: missed.data?.items[0]?.missed ?? 0,
+    now,
+  });
+  const snoozed = useSnoozed();
+  const isSnoozed = ({ id }: Concern) => {
+    const until = snoozed[id];
+    return until === "over" || (until !== undefined && until > now);
+  };
+  const shown = concerns.filter((c) => !isSnoozed(c));
+  const hidden = concerns.length - shown.length;
+  const unlisted = (list.data?.total ?? 0) - failing.length;
+  const count = shown.length + unlisted;
+  const known = [list, groups, nodes, inFlight, missed].every((q) => q.isSuccess);
+  const there = concerns.map((c) => c.id).join("\n");
+  useEffect(() => {
+    if (known) forgetSnoozed(now, new Set(there.split("\n")));
+  }, [known, now, there]);
   return (
     <Card
       title={t.overview.attention}
       note={count > 0 && <span className="tag num">{count}</span>}
       aside={
-        total > 0 && (
+        (list.data?.total ?? 0) > 0 && (
           <Link to="/jobs" search={{ view: "failing" }} className="link">
             {t.overview.allRunning}
           </Link>
@@ -46,58 +83,150 @@ export function Attention() {
       {count === 0 && list.isPending ? (
         <Skeleton rows={4} />
       ) : count === 0 && list.data ? (
-        <Empty icon={CircleCheck} title={t.overview.calm} hint={t.overview.calmHint} />
+        <Calm quiet={hidden === 0} />
       ) : (
         <div className="list">
-          {unowned > 0 && (
-            <Link to="/cluster" className="li">
-              <span className="ico c-bad soft-bad">
-                <Split size={15} aria-hidden />
-              </span>
-              <span className="grow two-lines">
-                <b>{t.nav.cluster}</b>
-                <span className="sec trunc">{t.overview.unowned(unowned)}</span>
-              </span>
-            </Link>
-          )}
-          {jobs.slice(0, Math.max(1, room - Math.min(2, empty.length))).map(({ item, streak }) => {
-            const last = item.last_runs?.[0];
-            if (!last) return null;
-            const Icon = last.status === "failed" ? TriangleAlert : statusIcons[last.status];
-            const tone = tones[last.status];
-            return (
-              <Link key={last.job} to="/runs/$runId" params={{ runId: last.run_id }} className="li">
-                <span className={`ico c-${tone} soft-${tone}`}>
-                  <Icon size={15} aria-hidden />
-                </span>
-                <span className="grow two-lines">
-                  <span className="row g2">
-                    <b className="trunc">{refOf(last.job).name}</b>
-                    <span className="right mut num">
-                      <Age at={last.fire_time} />
-                    </span>
-                  </span>
-                  <span className="sec trunc">
-                    {streak >= strip ? t.overview.manyFailures(streak) : t.overview.failures(streak)}
-                    {resultOf(last) && ` · ${resultOf(last)}`}
-                  </span>
-                </span>
-              </Link>
-            );
-          })}
-          {empty.slice(0, 2).map((g) => (
-            <Link key={g.executor_group} to="/executors" search={{ q: g.executor_group }} className="li">
-              <span className="ico c-lost soft-lost">
-                <ServerOff size={15} aria-hidden />
-              </span>
-              <span className="grow two-lines">
-                <b className="trunc">{g.executor_group}</b>
-                <span className="sec trunc">{t.overview.noExecutor}</span>
-              </span>
-            </Link>
+          {shown.slice(0, most).map((c) => (
+            <Item key={c.id} concern={c} />
           ))}
         </div>
       )}
+      {hidden > 0 && (
+        <p className="li tight mut">
+          {t.overview.snoozed(hidden)}
+          <button
+            type="button"
+            className="link right"
+            onClick={() => {
+              for (const c of concerns.filter(isSnoozed)) snooze(c.id, undefined);
+            }}
+          >
+            {t.overview.showSnoozed}
+          </button>
+        </p>
+      )}
     </Card>
   );
+}
+
+/** Nothing needs anybody; and when something did at last. */
+function Calm({ quiet }: { quiet: boolean }) {
+  const { t, f } = useWords();
+  const now = useNow();
+  const last = useQuery(latestRuns({ status: failures }, 1, 30_000)).data?.items[0];
+  return (
+    <Empty
+      icon={CircleCheck}
+      title={t.overview.calm}
+      hint={
+        last
+          ? t.overview.lastTrouble(f.short(last.finished_at ?? last.fire_time, now))
+          : quiet && t.overview.calmHint
+      }
+    />
+  );
+}
+
+function Item({ concern }: { concern: Concern }) {
+  const t = useT();
+  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t);
+  return (
+    <div className="li">
+      <span className={`ico c-${tone} soft-${tone}`}>
+        <Icon size={15} aria-hidden />
+      </span>
+      <Link {...link} className="grow two-lines">
+        <span className="row g2">
+          <b className="trunc">{name}</b>
+          {at && (
+            <span className="right mut num">
+              <Age at={at} />
+            </span>
+          )}
+        </span>
+        <span className="sec trunc">{says}</span>
+      </Link>
+      <Suspense fallback={<span className="ic" />}>
+        <SnoozeMenu id={concern.id} name={name} />
+      </Suspense>
+    </div>
+  );
+}
+
+type Look = Pick<LinkProps, "to" | "params" | "search"> & {
+  icon: LucideIcon;
+  tone: Tone;
+  name: string;
+  says: ReactNode;
+  at?: string;
+};
+
+/** How something that needs somebody is shown, and where its cause is. */
+function look(c: Concern, t: Messages): Look {
+  switch (c.kind) {
+    case "unowned":
+      return {
+        icon: Split,
+        tone: "bad",
+        name: t.nav.cluster,
+        says: t.overview.unowned(c.shards),
+        to: "/cluster",
+      };
+    case "lost":
+      return {
+        icon: Unplug,
+        tone: "lost",
+        name: c.instance,
+        says: t.overview.lostExecutor(c.group),
+        at: c.at,
+        to: "/executors/$group/$instance",
+        params: { group: c.group, instance: c.instance },
+      };
+    case "empty":
+      return {
+        icon: ServerOff,
+        tone: "lost",
+        name: c.group,
+        says: t.overview.noExecutor,
+        to: "/executors",
+        search: { q: c.group },
+      };
+    case "stuck":
+      return {
+        icon: Hourglass,
+        tone: "warn",
+        name: c.group,
+        says: t.overview.stuck(c.runs),
+        at: c.at,
+        to: "/runs",
+        search: { group: c.group, status: ["pending"], range: "24h" },
+      };
+    case "missed":
+      return {
+        icon: CalendarX2,
+        tone: "warn",
+        name: t.overview.missedTitle,
+        says: t.overview.missedFires(c.fires),
+        to: "/runs",
+        search: { status: ["missed"], range: "1h" },
+      };
+    case "job": {
+      const { run, streak, more } = c;
+      const result = resultOf(run);
+      return {
+        icon: run.status === "failed" ? TriangleAlert : statusIcons[run.status],
+        tone: tones[run.status],
+        name: refOf(run.job).name,
+        says: (
+          <>
+            {more ? t.overview.manyFailures(streak) : t.overview.failures(streak)}
+            {result && ` · ${result}`}
+          </>
+        ),
+        at: run.fire_time,
+        to: "/runs/$runId",
+        params: { runId: run.run_id },
+      };
+    }
+  }
 }

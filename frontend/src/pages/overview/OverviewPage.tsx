@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { latestRuns, runCounts } from "@/api/runs";
-import { fireCounts } from "@/api/schedule";
+import { chartParts, overviewQueries } from "@/api/overview";
+import { latestRuns } from "@/api/runs";
 import { Legend } from "@/components/Legend";
 import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
@@ -26,15 +26,20 @@ import { UpNext } from "./UpNext";
 // Below what one opens the page for, and so not among what is loaded first.
 const Reports = lazy(() => import("@/pages/reports/Reports"));
 
-/** Parts of the past that the chart has; the plan adds an eighth. */
-const parts = 96;
+/** An installation with so few jobs, none of which has run, is a new one. */
+const fewJobs = 3;
 
 /** Is anything wrong, what is running, what fires next. */
 export default function OverviewPage() {
   const { t } = useWords();
   const navigate = useNavigate({ from: "/" });
   const { range = "24h" } = useSearch({ from: "/" });
-  const jobs = useQuery(jobCount({}));
+  const jobs = useQuery(jobCount({})).data;
+  const ran = useQuery(latestRuns({}, 1)).data?.items.length;
+  // Whoever is being shown the way sees it to its end.
+  const isFresh = jobs === 0 || (jobs !== undefined && jobs <= fewJobs && ran === 0);
+  const [guided, setGuided] = useState(false);
+  if (isFresh && !guided) setGuided(true);
   const mayEdit = useMay()("edit");
   return (
     <Page
@@ -56,7 +61,13 @@ export default function OverviewPage() {
         </>
       }
     >
-      <div className="pad">{jobs.data === 0 ? <Guide /> : <Figures range={range} />}</div>
+      <div className="pad">
+        {guided && jobs !== undefined ? (
+          <Guide jobs={jobs} onDone={() => setGuided(false)} />
+        ) : (
+          <Figures range={range} />
+        )}
+      </div>
     </Page>
   );
 }
@@ -67,7 +78,7 @@ function Figures({ range }: { range: Range }) {
       <Top range={range} />
       <div className="grid over-2">
         <RunningNow />
-        <UpNext />
+        <UpNext range={range} />
       </div>
       <Suspense fallback={<Skeleton rows={6} />}>
         <Reports range={range} />
@@ -81,18 +92,16 @@ function Top({ range }: { range: Range }) {
   const navigate = useNavigate();
   const now = useNow();
   const span = spans[range];
-  const part = span / parts;
+  const part = span / chartParts;
   const to = alignedEnd(now, part);
   const iso = (ms: number) => new Date(ms).toISOString();
-  const past = useQuery(
-    runCounts({ from: iso(to - span), to: iso(to) }, parts, range === "1h" ? 3000 : 10_000),
-  );
-  const before = useQuery(runCounts({ from: iso(to - 2 * span), to: iso(to - span) }, 1, 60_000)).data
-    ?.items[0];
-  const plan = useQuery(fireCounts({ from: iso(to), to: iso(to + span / 8) }, parts / 8, `${range} ${to}`));
+  const asked = overviewQueries(range, now);
+  const past = useQuery(asked.past);
+  const before = useQuery(asked.before).data?.items[0];
+  const plan = useQuery(asked.plan);
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const inFlight = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
-  const failingNow = useQuery(jobCount({ last: failures })).data;
+  const failingNow = useQuery(asked.failing).data?.total;
 
   const totals = past.data?.items.map(totalsOf) ?? [];
   const bars = barsOf(totals, to - span, part);
@@ -203,7 +212,7 @@ function Top({ range }: { range: Range }) {
             />
           )}
         </Card>
-        <Attention />
+        <Attention range={range} />
       </div>
     </>
   );

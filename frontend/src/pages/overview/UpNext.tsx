@@ -1,25 +1,27 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { refOf } from "@/api/jobs";
-import { fireCounts, firesQuery } from "@/api/schedule";
+import { overviewQueries } from "@/api/overview";
+import { firesQuery } from "@/api/schedule";
 import { Card, Empty } from "@/components/Panel";
 import { GroupDot } from "@/components/TaskIcon";
 import { Clock, Countdown } from "@/components/Time";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import type { Range } from "@/router";
 
 const shown = 5;
-const minute = 60_000;
+const day = 24 * 3_600_000;
 
 /** The jobs that fire next, each once. */
-export function UpNext() {
+export function UpNext({ range }: { range: Range }) {
   const { t } = useWords();
   const now = useNow();
-  const from = new Date(now).toISOString();
-  const soon = useQuery(fireCounts({ from, to: new Date(now + 10 * minute).toISOString() }, 1, "soon")).data;
+  const asked = overviewQueries(range, now);
+  const soon = useQuery(asked.soon).data;
   const hasSoon = soon === undefined || soon.jobs >= shown;
-  const to = new Date(now + (hasSoon ? 60 * minute : 24 * 60 * minute)).toISOString();
-  const page = useQuery(firesQuery({ from, to }, 3, hasSoon ? "hour" : "day"));
+  const today = { from: new Date(now).toISOString(), to: new Date(now + day).toISOString() };
+  const page = useQuery(hasSoon ? asked.next : firesQuery(today, 3, "day"));
   const next = (page.data?.items ?? [])
     .flatMap(({ job, fires }) => {
       const at = fires.find((f) => Date.parse(f) > now);

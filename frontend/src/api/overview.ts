@@ -1,0 +1,53 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { serverNow } from "@/lib/clock";
+import { alignedEnd, spans } from "@/lib/ranges";
+import { failures } from "@/lib/status";
+import { failingJobs } from "./jobs";
+import { overviewQuery } from "./reports";
+import { runCounts } from "./runs";
+import { fireCounts, firesQuery } from "./schedule";
+
+/** Parts of the past that the overview's chart has; the plan adds an eighth. */
+export const chartParts = 96;
+
+/** The server's reports are by the hour: a range is asked for anew that often, and every minute while it lasts. */
+const reportStep = 300_000;
+const minute = 60_000;
+
+/** What the overview of a range asks for at an instant, each by itself. */
+export function overviewQueries(range: keyof typeof spans, now: number) {
+  const span = spans[range];
+  const part = span / chartParts;
+  const to = alignedEnd(now, part);
+  const reported = alignedEnd(now, reportStep);
+  const recent = alignedEnd(now, 5 * minute);
+  const between = (from: number, until: number) => ({
+    from: new Date(from).toISOString(),
+    to: new Date(until).toISOString(),
+  });
+  return {
+    past: runCounts(between(to - span, to), chartParts, range === "1h" ? 3000 : 10_000),
+    before: runCounts(between(to - 2 * span, to - span), 1, minute),
+    missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
+    plan: fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
+    soon: fireCounts(between(now, now + 10 * minute), 1, "soon"),
+    next: firesQuery(between(now, now + 60 * minute), 3, "hour"),
+    reports: overviewQuery(between(reported - span, reported)),
+    failing: failingJobs(failures),
+  };
+}
+
+/**
+ * Asks for what the page of a range shows, before the page itself is there. In the order
+ * in which it is looked at: a browser asks a server for six things at a time.
+ */
+export function askAhead(client: QueryClient, range: keyof typeof spans): void {
+  const q = overviewQueries(range, serverNow());
+  void client.prefetchQuery(q.past);
+  void client.prefetchQuery(q.reports);
+  void client.prefetchQuery(q.failing);
+  void client.prefetchQuery(q.before);
+  void client.prefetchQuery(q.plan);
+  void client.prefetchQuery(q.soon);
+  void client.prefetchQuery(q.next);
+}

@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import type { Group, Instance, JobItem, Run } from "@/api/schema.gen";
+import { aRun, at } from "@/test/factories";
+import { concernsOf, type Known } from "./concerns";
+
+const calm: Known = {
+  unowned: 0,
+  groups: [],
+  failing: [],
+  inFlight: [],
+  missed: 0,
+  now: Date.parse(at(3600)),
+};
+
+const failedAt = (job: string, ...seconds: number[]): JobItem =>
+  ({
+    last_runs: seconds.map((s) => aRun({ job, status: "failed", fire_time: at(s) })),
+  }) as JobItem;
+
+const group = (name: string, state: Group["state"], instances: Partial<Instance>[] = []): Group => ({
+  executor_group: name,
+  state,
+  instances: instances.map(
+    (i) => ({ executor_group: name, instance: "one", state: "online", ...i }) as Instance,
+  ),
+});
+
+const ids = (known: Partial<Known>) => concernsOf({ ...calm, ...known }).map((c) => c.id);
+
+it("what stops many jobs comes before a job that fails, and that before fires that were missed", () => {
+  const known = {
+    unowned: 3,
+    groups: [group("etl", "empty"), group("web", "online", [{ instance: "two", state: "lost", at: at(0) }])],
+    failing: [failedAt("web/report", 60)],
+    missed: 2,
+  };
+  expect(ids(known)).toEqual(["unowned", "empty etl", "lost web/two", "job web/report", "missed"]);
+});
+
+it("of jobs that fail those come first that failed more often in a row, and then for longer", () => {
+  const long = Array.from({ length: 8 }, (_, i) => 800 - 100 * i);
+  const failing = [
+    failedAt("a/once", 60),
+    failedAt("a/new", ...long.map((s) => s + 50)),
+    failedAt("a/old", ...long),
+  ];
+  expect(ids({ failing })).toEqual(["job a/old", "job a/new", "job a/once"]);
+  const [old, , once] = concernsOf({ ...calm, failing });
+  expect([old, once]).toMatchObject([
+    { streak: 8, more: true },
+    { streak: 1, more: false },
+  ]);
+});
+
+it("runs wait too long when nobody has taken them for minutes, though their group has executors", () => {
+  const waits = (job: string, status: Run["status"], seconds: number) =>
+    aRun({ job, status, fire_time: at(seconds) });
+  const inFlight = [
+    waits("web/a", "pending", 3000),
+    waits("web/b", "pending", 2000),
+    waits("web/c", "pending", 3500), // not for long
+    waits("web/d", "queued", 100), // for its own job's run
+    waits("etl/e", "pending", 100), // for an executor, which is said of the group
+  ];
+  const groups = [group("web", "online"), group("etl", "empty")];
+  expect(concernsOf({ ...calm, groups, inFlight })).toEqual([
+    { id: "empty etl", kind: "empty", group: "etl" },
+    { id: "stuck web", kind: "stuck", group: "web", runs: 2, at: at(2000) },
+  ]);
+});
