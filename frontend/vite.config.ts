@@ -28,6 +28,10 @@ const pieces = [
   { name: "menus", test: /\/(Menu|FilterChip|GroupFilter)\.tsx$/, priority: 1 },
 ];
 
+// How long a test waits for what is certain to come, in milliseconds, on a machine however slow and
+// busy: only a test that fails waits for so long. e2e/browser.ts has a page wait for as long.
+const patience = 90_000;
+
 export default defineConfig({
   // Relative, so that one build serves under any base path (see <base> in index.html).
   base: "./",
@@ -58,6 +62,8 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
+          testTimeout: patience,
+          hookTimeout: patience,
           env: { TZ: "Asia/Shanghai" },
         },
       },
@@ -68,8 +74,9 @@ export default defineConfig({
           include: ["e2e/**/*.test.ts"],
           globalSetup: "e2e/build.ts",
           environment: "node",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 20 * patience,
+          hookTimeout: 20 * patience,
+          expect: { poll: { timeout: patience } },
         },
       },
       {

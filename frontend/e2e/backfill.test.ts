@@ -43,7 +43,7 @@ it("fires of the past are shown one by one, then run, and each has its run", asy
 });
 
 it("a backfill is cancelled, and what had begun goes on", async () => {
-  await program.job("default/slow", "sleep 4", { schedule: { cron: "0 * * * *" } });
+  await program.job("default/slow", "sleep 30", { schedule: { cron: "0 * * * *" } });
   await program.api("POST", "/jobs/default/slow/backfills", {
     from: new Date(Date.now() - 24 * 3600e3).toISOString(),
     only: "all",

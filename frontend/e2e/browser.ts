@@ -43,7 +43,9 @@ export async function open(
     JSON.stringify({ theme, lang }),
   );
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  // What never comes reaches it, on a machine however slow and busy. It is much longer than a page goes
+  // without asking when it has missed that something changed.
+  page.setDefaultTimeout(90_000);
   const faults: string[] = [];
   page.on("pageerror", (e) => faults.push(`exception: ${e.message}`));
   page.on("console", (m) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (const name of ["off", "early", "held", "lined"]) {
     await program.job(`default/${name}`, "true", { schedule: { cron: "0 0 1 * *" } });
   }
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await program.remove();

@@ -37,4 +37,4 @@ it("the first administrator is made by the link in the log, and shown the way to
   await close();
   await closeStranger();
   await server.remove();
-}, 90_000);
+});

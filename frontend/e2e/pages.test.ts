@@ -49,7 +49,6 @@ describe.concurrent("every page", () => {
       expect(wrong).toEqual([]);
       await tab.close();
     },
-    240_000,
   );
 });
 

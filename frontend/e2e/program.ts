@@ -115,7 +115,7 @@ export class Program {
   async run(name: string): Promise<string> {
     const { run_id } = await this.api<{ run_id: string }>("POST", `/jobs/${name}/run`, {});
     const living = ["pending", "queued", "running"];
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 900; i++) {
       const run = await this.api<{ status: string }>("GET", `/runs/${run_id}`).catch(() => undefined);
       if (run && !living.includes(run.status)) return run_id;
       await new Promise((resolve) => setTimeout(resolve, 100));

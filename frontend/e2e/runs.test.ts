@@ -55,6 +55,7 @@ it("a bar of a run strip tells of its run, and leads to it", async () => {
     { x: 30 * 7 - 4, y: 15 },
   ];
   await strip.hover({ position: left });
+  await strip.locator(".stripmark").waitFor();
   await strip.hover({ position: newest });
   await page
     .getByRole("tooltip")

@@ -19,7 +19,7 @@ export function stage(prepare?: (program: Program) => Promise<unknown>): Stage {
   beforeAll(async () => {
     await program.start();
     [browser] = await Promise.all([launch(), prepare?.(program)]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await program.remove();

@@ -10,6 +10,9 @@ export interface Toast {
   action?: { label: string; run(): void };
 }
 
+/** How long good news stays, in ms: to be read, and with something to press to be reached by keys as well. */
+const [glance, reach] = [8000, 15_000];
+
 let toasts: (Toast & { id: number })[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
@@ -22,7 +25,7 @@ export function toast(next: Toast): void {
   const id = ++lastId;
   toasts = [...toasts, { ...next, id }].slice(-3);
   emit();
-  if (!next.bad) setTimeout(() => dismiss(id), next.action ? 8000 : 6000);
+  if (!next.bad) setTimeout(() => dismiss(id), next.action ? reach : glance);
 }
 
 function dismiss(id: number): void {
