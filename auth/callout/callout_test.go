@@ -92,7 +92,7 @@ func (w *world) connect(key, group string, opts ...nats.Option) *bus.Conn {
 
 // dial is connect, once.
 func (w *world) dial(key, group string, opts ...nats.Option) error {
-	conn, err := bus.Connect(config(w.url, key, group, opts))
+	conn, err := bus.Connect(config(w.url, key, group, append([]nats.Option{nats.Timeout(time.Minute)}, opts...)))
 	if err == nil {
 		conn.NC.Close()
 	}
@@ -112,8 +112,8 @@ func (w *world) until(what string, c <-chan struct{}) {
 	w.Helper()
 	select {
 	case <-c:
-	case <-time.After(5 * time.Second):
-		w.Fatal(what + ": not within 5 s")
+	case <-time.After(time.Minute): // on a machine however slow
+		w.Fatal(what + ": not within a minute")
 	}
 }
 
@@ -128,14 +128,14 @@ func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 	stop := w.serve()
 	first, seed, err := w.users.CreateCredential(t.Context(), "billing", "a", "ann", 0)
 	w.check(err)
-	_, short, err := w.users.CreateCredential(t.Context(), "billing", "b", "ann", 3*time.Second)
-	w.check(err)
 	if err := w.dial(w.keys.Issuer, ""); err == nil {
 		t.Error("a key of another kind was let in")
 	}
 	cut, heard := cuts()
 	open := w.connect(seed, "billing", heard)
 	ended, heard := cuts()
+	_, short, err := w.users.CreateCredential(t.Context(), "billing", "b", "ann", 5*time.Second)
+	w.check(err)
 	w.connect(short, "billing", heard)
 	w.until("the one that expires", ended)
 
@@ -181,13 +181,9 @@ func TestARequestToAnInstanceIsAnsweredOrKnownToReachNobody(t *testing.T) {
 	w.check(instance.NC.Flush())
 	ask := func(subject, want string, is error) {
 		t.Helper()
-		begun := time.Now()
-		m, err := w.conn.NC.Request(subject, nil, 5*time.Second)
+		m, err := w.conn.NC.Request(subject, nil, time.Minute) // what is not known at once is known then, as a timeout
 		if !errors.Is(err, is) || err == nil && string(m.Data) != want {
 			t.Errorf("%s: %v, want %v", subject, err, is)
-		}
-		if took := time.Since(begun); took > 2*time.Second {
-			t.Errorf("%s: known after %v", subject, took)
 		}
 	}
 	ask("exec.billing.web1.idle", "here", nil)

@@ -15,6 +15,9 @@ const (
 	// acted on at once; this is for what was missed: a NATS that was away, a connection
 	// that another server admitted at the same moment.
 	sweepEvery = 10 * time.Second
+	// sweepAgain is how soon connections are compared again after that went wrong: there
+	// may be one that is to be cut off.
+	sweepAgain = time.Second
 	// sweepSilence is how long to wait for another NATS server to answer.
 	sweepSilence = 500 * time.Millisecond
 	// sweepPage is how many connections a server lists at once.
@@ -22,20 +25,24 @@ const (
 )
 
 func (s *Service) sweepOften(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
+	timer := time.NewTimer(sweepEvery)
+	defer timer.Stop()
 	failed := false
 	for {
 		err := s.sweep(ctx)
 		if err != nil && !failed && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "connections not compared with credentials", "error", err)
 		}
-		failed = err != nil
+		wait := sweepEvery
+		if failed = err != nil; failed {
+			wait = sweepAgain
+		}
+		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.users.CredentialsChanged():
-		case <-tick.C:
+		case <-timer.C:
 		}
 	}
 }
