@@ -2,16 +2,19 @@ package webapi
 
 import (
 	"errors"
-	"io"
 	"net"
 	"os"
 	"sync/atomic"
 	"time"
 )
 
-// lingering is how long a connection goes on reading, and throwing away, what a client
-// still sends after it was answered for the last time.
-const lingering = 2 * time.Second
+// A connection goes on reading, and throwing away, what a client still sends after it was
+// answered for the last time: until nothing has come for as long as lingerQuiet, or for as
+// long as lingering in all.
+const (
+	lingerQuiet = 5 * time.Second
+	lingering   = 30 * time.Second
+)
 
 // lingerer is a listener whose connections, when the server closes them, end their own
 // side first and wait for the client to end its own.
@@ -63,10 +66,22 @@ func (c *lingerConn) Close() error {
 		return c.TCPConn.Close()
 	}
 	go func() {
-		if err := c.SetReadDeadline(time.Now().Add(lingering)); err == nil {
-			_, _ = io.Copy(io.Discard, c.TCPConn)
-		}
+		c.drain()
 		_ = c.TCPConn.Close()
 	}()
 	return nil
+}
+
+// drain reads until the client ends its side, or takes too long to.
+func (c *lingerConn) drain() {
+	rest := make([]byte, 16<<10)
+	for end := time.Now().Add(lingering); ; {
+		patience := min(lingerQuiet, time.Until(end))
+		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			return
+		}
+		if _, err := c.TCPConn.Read(rest); err != nil {
+			return
+		}
+	}
 }
