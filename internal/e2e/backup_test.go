@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
@@ -24,7 +23,7 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 
 	// The data of NATS is lost; the backup is not.
 	g.server.interrupt()
-	if _, err := g.server.wait(20 * time.Second); err != nil {
+	if _, err := g.server.wait(patience); err != nil {
 		t.Fatal(err)
 	}
 	g.broker.kill()
@@ -32,14 +31,14 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.broker.begin(t)
-	await(t, 20*time.Second, "restore", func() error {
+	await(t, patience, "restore", func() error {
 		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored what was there") {
 			return errors.New(out)
 		}
 		return nil
 	})
 	g.server.begin(t)
-	await(t, 60*time.Second, "wait for the server", func() error {
+	await(t, patience, "wait for the server", func() error {
 		if out := g.ann.try("get jobs"); !strings.Contains(out, "billing/report") { // with the token of before
 			return errors.New(out)
 		}

@@ -77,7 +77,7 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 
 	c.awaitReady()
 	for some := true; some; {
-		await(t, time.Minute, "save the last jobs", func() (err error) {
+		await(t, patience, "save the last jobs", func() (err error) {
 			some, err = l.saveYoung(t.Context(), c.api)
 			return err
 		})

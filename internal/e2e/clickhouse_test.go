@@ -84,7 +84,7 @@ func (f *flow) survive(harm func(*rand.Rand) error) {
 		}
 	}
 	t.Logf("seed %d, harmed %d times, sent %d runs and %d lines", seed, waves, waves*wave, f.lines)
-	await(t, 2*time.Minute, "wait until all is stored", f.unstored)
+	await(t, patience, "wait until all is stored", f.unstored)
 
 	counts, err := f.store.Counts(t.Context(), logstore.RunFilter{})
 	if err != nil {

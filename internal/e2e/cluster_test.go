@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,17 +63,23 @@ func (c *cluster) startExecutor(name string, command ...string) {
 	c.executors = append(c.executors, p)
 }
 
-// freePorts returns ports of loopback on which nobody listened just now.
+// freePorts returns ports of loopback on which nobody listened just now. They are of those
+// that the system gives to nobody who asks for any: else a process that is killed and
+// started again would now and then find its port taken by a connection of another.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for len(ports) < n {
+		port := 10_000 + rand.IntN(20_000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = l.Close() }() // all are held until all are chosen
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
 	}
 	return ports
 }
@@ -98,7 +106,7 @@ func (c *cluster) startNATS(ports, routes []int) {
 		p.begin(c.t)
 		c.nats = append(c.nats, p)
 	}
-	await(c.t, 30*time.Second, "connect to NATS", func() (err error) {
+	await(c.t, patience, "connect to NATS", func() (err error) {
 		if c.nc == nil {
 			c.nc, err = nats.Connect(c.url, nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
 		}
@@ -145,7 +153,7 @@ var linkPattern = regexp.MustCompile(`link="?(http[^\s"]+)`)
 func (c *cluster) signIn() {
 	c.t.Helper()
 	var link []string
-	await(c.t, 20*time.Second, "wait for the link to create the administrator", func() error {
+	await(c.t, patience, "wait for the link to create the administrator", func() error {
 		if link = linkPattern.FindStringSubmatch(c.servers[0].said()); link == nil {
 			return errors.New("nothing yet")
 		}
@@ -177,7 +185,7 @@ func (c *cluster) signIn() {
 // awaitReady waits until the API says that all it needs is there.
 func (c *cluster) awaitReady() {
 	c.t.Helper()
-	await(c.t, time.Minute, "wait for the API to be ready", func() error {
+	await(c.t, patience, "wait for the API to be ready", func() error {
 		_, err := client.Read[client.Health](c.api.Readyz(c.t.Context()))
 		return err
 	})

@@ -54,10 +54,10 @@ func newGuarded(t *testing.T) *guarded {
 	g.server = newProcess(t, "server", nil, program(t, "carillon"), "server", "--nats", g.url, "--nats-ca", certFile, "--nats-keys", keys,
 		"--http", fmt.Sprintf("127.0.0.1:%d", ports[1]), "--data", filepath.Join(g.folder, "data"))
 	g.server.begin(t) // before NATS: it waits
-	await(t, 20*time.Second, "wait for the server to say that NATS is away", func() error { return says(g.server, "bus is away") })
+	await(t, patience, "wait for the server to say that NATS is away", func() error { return says(g.server, "bus is away") })
 	g.broker.begin(t)
 	var link []string
-	await(t, 60*time.Second, "wait for the link to create the administrator", func() error {
+	await(t, patience, "wait for the link to create the administrator", func() error {
 		if link = linkPattern.FindStringSubmatch(g.server.said()); link == nil {
 			return errors.Join(errors.New("nothing yet"), g.server.alive())
 		}
@@ -112,7 +112,7 @@ func (g *guarded) executor(group, seed string) *process {
 func (g *guarded) connect(seed, inbox string, opts ...nats.Option) (*nats.Conn, <-chan error) {
 	g.Helper()
 	refused := make(chan error, 100)
-	opts = append(opts, nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	opts = append(opts, nats.Timeout(patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 	conn, err := bus.Connect(bus.Config{URL: g.url, CAFile: g.cert, Key: seed, Inbox: inbox, Options: opts})
 	if err != nil {
 		g.Fatal(err)
@@ -130,7 +130,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 
 	// Who has none is not let in, nor who has one that nobody made.
 	for name, seed := range map[string]string{"nobody": "", "a stranger": strangerSeed(t)} {
-		if _, err := bus.Connect(bus.Config{URL: g.url, CAFile: g.cert, Key: seed}); !errors.Is(err, nats.ErrAuthorization) {
+		if _, err := bus.Connect(bus.Config{URL: g.url, CAFile: g.cert, Key: seed, Options: []nats.Option{nats.Timeout(patience)}}); !errors.Is(err, nats.ErrAuthorization) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 		}
 	}
 	g.executor("payroll", theirs)
-	await(t, 30*time.Second, "wait for the run of the other group", func() error {
+	await(t, patience, "wait for the run of the other group", func() error {
 		if out := g.ann.run(0, "", "get runs --job payroll/pay -o json"); !strings.Contains(out, `"succeeded"`) {
 			return errors.New(out)
 		}
@@ -237,7 +237,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 	stays, none := open(kept)
 	g.ann.run(0, "", "credential list -g billing", id, keeps, "web1", "web2", "ann", "revoked")
 	g.ann.run(0, "", "credential revoke "+id+" -g billing", "revoked")
-	await(t, 5*time.Second, "wait for the cut", func() error {
+	await(t, 30*time.Second, "wait for the cut", func() error {
 		if cuts.Load() == 0 || gone.IsConnected() {
 			return errors.New("still connected")
 		}
@@ -254,7 +254,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 
 	// A rotated one works on for a while, and no longer.
 	out := g.ann.run(0, "", "credential rotate "+keeps+" -g billing --overlap 0s -o json", `"replaces": "`+keeps+`"`)
-	await(t, 5*time.Second, "wait for the rotated one to end", func() error {
+	await(t, 30*time.Second, "wait for the rotated one to end", func() error {
 		if stays.IsConnected() {
 			return errors.New("still connected")
 		}
@@ -285,11 +285,8 @@ func TestAKilledExecutorTakesNoTriggersWithIt(t *testing.T) {
 	g.ann.run(0, "", "run billing/report --wait", "succeeded")
 	dies.kill() // its pull request is at the server still
 	g.executor("billing", file)
-	begun := time.Now()
-	g.ann.run(0, "", "run billing/report --wait", "succeeded")
-	if took := time.Since(begun); took > bus.AckWait/2 {
-		t.Errorf("took %v: the trigger went to the one that was killed", took)
-	}
+	// Had the trigger gone to the one that was killed, this would be its second delivery.
+	g.ann.run(0, "", "run billing/report --wait -o json", `"succeeded"`, `"delivery": 1,`)
 }
 
 // strangerSeed returns a key that nobody knows.

@@ -73,7 +73,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	await(t, 15*time.Second, "wait for the forgeries to be counted", func() error {
+	await(t, patience, "wait for the forgeries to be counted", func() error {
 		n, err := refused(t, d)
 		if err == nil && n != forged {
 			err = fmt.Errorf("%d refused of %d", n, forged)

@@ -171,6 +171,10 @@ func (p *process) begin(t *testing.T) {
 	}
 }
 
+// patience is how long to wait for what is certain to come, on a machine however slow
+// and busy.
+const patience = 2 * time.Minute
+
 // await asks until the answer is nil. Other processes cannot be waited for on
 // virtual time, so this is the one place that polls.
 func await(t *testing.T, limit time.Duration, what string, ask func() error) {

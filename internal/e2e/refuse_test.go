@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
@@ -34,7 +33,7 @@ func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
 		t.Helper()
 		p := newProcess(t, "carillon", nil, append([]string{program(t, "carillon")}, strings.Fields(args)...)...)
 		p.begin(t)
-		got, err := p.wait(20 * time.Second)
+		got, err := p.wait(patience)
 		if err != nil {
 			t.Errorf("carillon %s: %v", args, err)
 			return

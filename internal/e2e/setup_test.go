@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // page is a page of the documentation whose commands are run, in a folder and with ports
@@ -118,7 +117,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 				words, shown = append(words, want...), shown+1
 			}
 		}
-		await(t, 40*time.Second, "run what the page says", func() error {
+		await(t, patience, "run what the page says", func() error {
 			out, err := p.run(block)
 			if err != nil {
 				return err
@@ -137,7 +136,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 	if shown != len(wanted) {
 		t.Errorf("%d blocks showed what they should, of %d", shown, len(wanted))
 	}
-	await(t, 20*time.Second, "hear of the failure by webhook", func() error {
+	await(t, patience, "hear of the failure by webhook", func() error {
 		if said := hook.said(); !strings.Contains(said, `"event":"test"`) || !strings.Contains(said, "default/broken failed") || !strings.Contains(said, "v1=") {
 			return errors.New("it said: " + said)
 		}

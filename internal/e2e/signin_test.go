@@ -117,7 +117,7 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 		"--http", fmt.Sprintf("0.0.0.0:%d", ports[1]), "--public-url", address, "--tls-cert", certFile, "--tls-key", keyFile, "--data", filepath.Join(folder, "data"))
 	server.begin(t)
 	var link []string
-	await(t, 30*time.Second, "wait for the link to create the administrator", func() error {
+	await(t, patience, "wait for the link to create the administrator", func() error {
 		if link = linkPattern.FindStringSubmatch(server.said()); link == nil {
 			return errors.New("nothing yet")
 		}
@@ -127,7 +127,7 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	const password = "correct horse battery staple\n"
 	ann, bob := newPerson(t, certFile), newPerson(t, certFile)
 	bob.run(6, "", "get jobs --server "+address, "carillon login")
-	await(t, 20*time.Second, "sign in", func() error {
+	await(t, patience, "sign in", func() error {
 		cmd := exec.Command(program(t, "carillon"), "login", "--user", "ann", "--link", link[1])
 		cmd.Env, cmd.Stdin = ann.env, strings.NewReader(password)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -24,7 +24,7 @@ type twins struct {
 }
 
 func newTwins(c *cluster, group string) (*twins, error) {
-	conn, err := bus.Connect(bus.Config{URL: c.url, Name: "twins"})
+	conn, err := bus.Connect(bus.Config{URL: c.url, Name: "twins", Options: []nats.Option{nats.Timeout(patience)}})
 	if err != nil {
 		return nil, err
 	}
