@@ -42,7 +42,7 @@ func TestTheHistoryIsShownWhileTheBusIsAway(t *testing.T) {
 	w.problem(503, "unavailable", "POST", "/api/v1/jobs/billing/x/run", nil)
 }
 
-// A server that falls silent is noticed by its missing answers to pings only, after a minute or so.
+// A server that falls silent is noticed by its missing answers to pings only, after some seconds.
 func TestTheHistoryDoesNotWaitForABusThatFellSilent(t *testing.T) {
 	w := newWorld(t)
 	running, waiting, manual := begun("billing/x", noon), begun("billing/y", noon), begun("billing/z", noon)
