@@ -24,6 +24,9 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		if err := w.conn.NC.Flush(); err != nil { // else the question may be there first
+			w.t.Fatal(err)
+		}
 		asker := w.connect("asker")
 		ask := func() (reply bus.KillReply, err error) {
 			err = asker.Ask(w.t.Context(), "ask", bus.KillRequest{}, &reply, time.Second)

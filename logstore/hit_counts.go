@@ -16,8 +16,12 @@ type HitCountFilter struct {
 	Within time.Duration // how long to count; defaults to CountTime
 }
 
-// Validate returns an *InvalidError that names the first field that is wrong.
+// Validate returns an *InvalidError that names the first field that is wrong. A range is
+// at most as long as that of a report.
 func (f *HitCountFilter) Validate() error {
+	if err := checkRange(f.From, f.To); err != nil {
+		return err
+	}
 	runs := f.Runs()
 	if err := runs.CheckHistogram(f.Parts); err != nil {
 		return err

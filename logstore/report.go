@@ -13,7 +13,7 @@ import (
 const (
 	DefaultReportRows = 100
 	MaxReportRows     = 5000
-	maxReportSpan     = 10 * 366 * 24 * time.Hour
+	maxCountedSpan    = 10 * 366 * 24 * time.Hour
 	lastReportYear    = 9998 // RFC 3339 has four digits
 	// byDays is from which span on a report without a step is made of whole days.
 	byDays = 14 * 24 * time.Hour
@@ -113,7 +113,7 @@ func checkRange(from, to time.Time) error {
 		return invalid("from", "is missing")
 	case to.IsZero() || !to.After(from):
 		return invalid("to", "must lie after from")
-	case to.Sub(from) > maxReportSpan:
+	case to.Sub(from) > maxCountedSpan:
 		return invalid("to", "must lie within ten years of from")
 	case to.UTC().Year() > lastReportYear: // the end of its step could not be written
 		return invalid("to", "must not lie after the year %d", lastReportYear)

@@ -2243,7 +2243,7 @@ type CountLogsParams struct {
 	// From Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to`
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Fire time of the run, exclusive. Defaults to now
+	// To Fire time of the run, exclusive: at most ten years after `from`. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond

@@ -78,6 +78,8 @@ func hitsOverTime(t *testing.T, s logstore.Store) {
 	refuse("from", logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{To: epoch}, Parts: 1})
 	refuse("to", logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{From: epoch}, Parts: 1})
 	refuse("to", span(0, ms(9), 10, all))
+	refuse("to", logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{From: epoch.AddDate(-1900, 0, 0), To: epoch}, Parts: 1})
+	refuse("to", logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{From: epoch, To: epoch.AddDate(11, 0, 0)}, Parts: 1})
 	refuse("parts", span(0, h, 0, all))
 	refuse("parts", span(0, h, logstore.MaxParts+1, all))
 	refuse("text", span(0, h, 1, logstore.SearchFilter{Text: `"open`}))

@@ -6755,7 +6755,7 @@ export interface operations {
                 run_id?: string;
                 /** @description Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to` */
                 from?: string;
-                /** @description Fire time of the run, exclusive. Defaults to now */
+                /** @description Fire time of the run, exclusive: at most ten years after `from`. Defaults to now */
                 to?: string;
                 /** @description Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond */
                 parts?: number;
