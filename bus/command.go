@@ -25,8 +25,8 @@ type TriggerRequest struct {
 	Params json.RawMessage `json:"params,omitempty"`
 	Labels job.Labels      `json:"labels,omitempty"`
 	By     string          `json:"by,omitempty"`
-	// InsteadOf is the fire in whose place the run is wanted, which is ahead and called
-	// off; otherwise the request is refused.
+	// InsteadOf is the fire in whose place the run is wanted. The job's version says so, and
+	// has the run made; the request asks only what became of it.
 	InsteadOf time.Time `json:"instead_of,omitzero"`
 
 	// Of a retry: the ended run that this one does again, whose fire time it has.

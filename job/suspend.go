@@ -19,7 +19,8 @@ type Skip struct {
 	By       string    `json:"by,omitempty"`
 	At       time.Time `json:"at"`
 	Reason   string    `json:"reason,omitempty"`
-	// RunID is the run that was made in its place, of a fire that was wanted early.
+	// RunID is the run in its place, of a fire that was wanted early. The version that says
+	// so first is all that there is to be written: the owner of the job's shard makes the run.
 	RunID RunID `json:"run_id,omitempty"`
 }
 
@@ -129,6 +130,19 @@ func (p *Plan) WhyOff(at int64) string {
 // Off reports whether WhyOff gives a reason.
 func (p *Plan) Off(at int64) bool {
 	return p.Paused || p.suspended != nil && p.WhyOff(at) != ""
+}
+
+// WantedEarly returns the skips of the fires that somebody wanted to run early, in order.
+func (p *Plan) WantedEarly() (early []Skip) {
+	if p.suspended == nil {
+		return nil
+	}
+	for _, s := range p.suspended.skips {
+		if s.RunID != "" {
+			early = append(early, s)
+		}
+	}
+	return early
 }
 
 // Stretches calls yield for the parts of (after, upto], in order, in each of which

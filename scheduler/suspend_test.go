@@ -96,7 +96,7 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 	})
 }
 
-func TestARunInThePlaceOfAFireIsMadeOnlyWhereThatIsCalledOff(t *testing.T) {
+func TestARunInThePlaceOfAFireIsMadeByWhoeverReadsThatItIsWanted(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
 		w.put("g/a", cron("0 * * * *"))
@@ -109,11 +109,22 @@ func TestARunInThePlaceOfAFireIsMadeOnlyWhereThatIsCalledOff(t *testing.T) {
 		}
 		revision := w.skip("g/a", "01:00:00", id)
 		for range 2 {
-			if err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision, request, &reply, 5*time.Second); err != nil {
-				w.t.Fatal(err)
+			if err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision, request, &reply, 5*time.Second); err != nil || reply.Status != job.StatusPending {
+				w.t.Fatal(reply, err)
 			}
 		}
-		time.Sleep(2 * time.Hour)
-		w.wantDecided("g/a 00:00:40 pending manual", "g/a 01:00:00 skipped schedule", "g/a 02:00:00 pending schedule")
+		// Nobody is there to hear of the next, and its asker does not come back.
+		w.killNode("a")
+		w.skip("g/a", "02:00:00", job.NewRunID(time.Now()))
+		time.Sleep(10 * time.Second)
+		w.startNode("b")
+		time.Sleep(30 * time.Second)
+		w.killNode("b")
+		w.startNode("c")
+		time.Sleep(3 * time.Hour)
+		w.wantDecided(
+			"g/a 00:00:40 pending manual", "g/a 00:00:40 pending manual",
+			"g/a 01:00:00 skipped schedule", "g/a 02:00:00 skipped schedule", "g/a 03:00:00 pending schedule",
+		)
 	})
 }

@@ -17,20 +17,7 @@ const skipAhead = time.Second
 
 // SkipFire answers POST /jobs/{group}/{name}/skip.
 func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipFireResponseObject, error) {
-	name, err := nameOf(r.Group, r.Name)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := h.changeSkips(ctx, name, r.Body.FireTime, r.Body.Reason, func(v *job.Version, s job.Skip) error {
-		if was := v.SkipOf(s.FireTime); was == nil {
-			v.Skip(s)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	item, err := h.jobItem(ctx, entry, shownFires, shownRuns)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, callOff)
 	if err != nil {
 		return nil, err
 	}
@@ -39,29 +26,46 @@ func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipF
 
 // UnskipFire answers POST /jobs/{group}/{name}/unskip.
 func (h *handlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (UnskipFireResponseObject, error) {
-	name, err := nameOf(r.Group, r.Name)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := h.changeSkips(ctx, name, r.Body.FireTime, r.Body.Reason, func(v *job.Version, s job.Skip) error {
-		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
-			return fmt.Errorf("%w: the fire at %s ran early, as run %s; it would run twice", job.ErrConflict, s.FireTime.Format(time.RFC3339Nano), was.RunID)
-		}
-		v.TakeBack(s.FireTime)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	item, err := h.jobItem(ctx, entry, shownFires, shownRuns)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, takeBack)
 	if err != nil {
 		return nil, err
 	}
 	return UnskipFire200JSONResponse{Body: item, Headers: UnskipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 
-// RunFireEarly answers POST /jobs/{group}/{name}/run-early. The fire is called off first:
-// whatever breaks then, it does not run twice. Asked again, the same run is meant.
+// skipsChanged makes a change as changeSkips does, and returns the job as it is then.
+func (h *handlers) skipsChanged(ctx context.Context, group, short string, r SkipRequest, change func(*job.Version, job.Skip) error) (JobItem, error) {
+	name, err := nameOf(group, short)
+	if err != nil {
+		return JobItem{}, err
+	}
+	entry, err := h.changeSkips(ctx, name, r.FireTime, r.Reason, change)
+	if err != nil {
+		return JobItem{}, err
+	}
+	return h.jobItem(ctx, entry, shownFires, shownRuns)
+}
+
+// callOff calls a fire off, unless it is already.
+func callOff(v *job.Version, s job.Skip) error {
+	if v.SkipOf(s.FireTime) == nil {
+		v.Skip(s)
+	}
+	return nil
+}
+
+// takeBack has a fire run after all, unless another run was made in its place.
+func takeBack(v *job.Version, s job.Skip) error {
+	if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
+		return fmt.Errorf("%w: the fire at %s ran early, as run %s; it would run twice", job.ErrConflict, s.FireTime.Format(time.RFC3339Nano), was.RunID)
+	}
+	v.TakeBack(s.FireTime)
+	return nil
+}
+
+// RunFireEarly answers POST /jobs/{group}/{name}/run-early. One write calls the fire off
+// and names the run in its place, which the owner of the job's shard makes when it hears
+// of that; it is asked only what became of it. Asked again, the same run is meant.
 func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
@@ -69,9 +73,8 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 	}
 	fireTime := r.Body.FireTime.UTC().Truncate(time.Millisecond)
 	id, again := job.NewRunID(time.Now()), false
-	var was *job.Skip
 	entry, err := h.changeSkips(ctx, name, fireTime, r.Body.Reason, func(v *job.Version, s job.Skip) error {
-		if was = v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
+		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
 			id, again = was.RunID, true
 			return nil
 		}
@@ -83,7 +86,7 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 		return nil, err
 	}
 	if again {
-		// The owner remembers what it was asked for a few minutes long, the history longer.
+		// The owner remembers a few minutes long what it has made, the history longer.
 		known, found, err := h.acceptedBefore(ctx, id)
 		if err != nil || found {
 			return RunFireEarly202JSONResponse(known), err
@@ -92,18 +95,6 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 	request := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: author(ctx), InsteadOf: fireTime}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
-		if definite := !errors.Is(err, job.ErrUnavailable) && !errors.Is(err, job.ErrStale); definite && !again {
-			_, undo := h.editJob(ctx, name, "it did not run early", "", func(v *job.Version) {
-				switch s := v.SkipOf(fireTime); {
-				case s == nil || s.RunID != id:
-				case was != nil: // it was called off before, and stays so
-					v.Skip(*was)
-				default:
-					v.TakeBack(fireTime)
-				}
-			})
-			err = errors.Join(err, undo)
-		}
 		return nil, err
 	}
 	entryOfChange(ctx).Note = "run " + string(reply.RunID)

@@ -3438,8 +3438,8 @@ type ClientInterface interface {
 
 	// RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
 	//
-	// The fire is called off, and a run is made in its place. After a 503 it is not known
-	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	// The fire is called off, and a run is made in its place: one write says both, so after a
+	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3448,8 +3448,8 @@ type ClientInterface interface {
 
 	// RunFireEarly Run a fire that is ahead now, and not again when it comes
 	//
-	// The fire is called off, and a run is made in its place. After a 503 it is not known
-	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	// The fire is called off, and a run is made in its place: one write says both, so after a
+	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5574,8 +5574,8 @@ func (c *Client) RunJob(ctx context.Context, group GroupName, name JobName, para
 
 // RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
 //
-// The fire is called off, and a run is made in its place. After a 503 it is not known
-// whether it was made, and the fire is called off: ask again, which makes no second run.
+// The fire is called off, and a run is made in its place: one write says both, so after a
+// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5594,8 +5594,8 @@ func (c *Client) RunFireEarlyWithBody(ctx context.Context, group GroupName, name
 
 // RunFireEarly Run a fire that is ahead now, and not again when it comes
 //
-// The fire is called off, and a run is made in its place. After a 503 it is not known
-// whether it was made, and the fire is called off: ask again, which makes no second run.
+// The fire is called off, and a run is made in its place: one write says both, so after a
+// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14741,8 +14741,8 @@ type ClientWithResponsesInterface interface {
 
 	// RunFireEarlyWithBodyWithResponse Run a fire that is ahead now, and not again when it comes
 	//
-	// The fire is called off, and a run is made in its place. After a 503 it is not known
-	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	// The fire is called off, and a run is made in its place: one write says both, so after a
+	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14751,8 +14751,8 @@ type ClientWithResponsesInterface interface {
 
 	// RunFireEarlyWithResponse Run a fire that is ahead now, and not again when it comes
 	//
-	// The fire is called off, and a run is made in its place. After a 503 it is not known
-	// whether it was made, and the fire is called off: ask again, which makes no second run.
+	// The fire is called off, and a run is made in its place: one write says both, so after a
+	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -22197,8 +22197,8 @@ func (c *ClientWithResponses) RunJobWithResponse(ctx context.Context, group Grou
 
 // RunFireEarlyWithBodyWithResponse Run a fire that is ahead now, and not again when it comes
 //
-// The fire is called off, and a run is made in its place. After a 503 it is not known
-// whether it was made, and the fire is called off: ask again, which makes no second run.
+// The fire is called off, and a run is made in its place: one write says both, so after a
+// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -22213,8 +22213,8 @@ func (c *ClientWithResponses) RunFireEarlyWithBodyWithResponse(ctx context.Conte
 
 // RunFireEarlyWithResponse Run a fire that is ahead now, and not again when it comes
 //
-// The fire is called off, and a run is made in its place. After a 503 it is not known
-// whether it was made, and the fire is called off: ask again, which makes no second run.
+// The fire is called off, and a run is made in its place: one write says both, so after a
+// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

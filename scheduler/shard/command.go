@@ -19,7 +19,8 @@ type Command struct {
 // room; done is not nil when that is committed already. A request that comes again
 // within [AskedFor], to this machine or to a successor, makes no second run. Errors:
 // job.ErrNotFound, an *InvalidError, and job.ErrConflict for a run in the place of a
-// fire that may make one.
+// fire of which no version has spoken within that time: those are asked for by versions,
+// and here only what became of them.
 func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -39,11 +40,9 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if e.plans[last].Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
-	if at := r.InsteadOf.UnixMilli(); !r.InsteadOf.IsZero() {
-		// Only while the fire is ahead, and called off, is it known that it makes no run too.
-		if p := &e.plans[last]; m.decided(e) >= at+p.Offset || p.WhyOff(at) == "" {
-			return nil, fmt.Errorf("%w: the fire of job %s at %s is decided already, or is to run", job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339))
-		}
+	if !r.InsteadOf.IsZero() {
+		return nil, fmt.Errorf("%w: no version of job %s has wanted its fire at %s early, as run %s, within the last %s",
+			job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339), r.RunID, AskedFor)
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}
 	of := e.bodies[last].Value()
@@ -64,10 +63,14 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	return nil, nil
 }
 
-// obey makes the runs that were asked for, and leaves word of them for a successor.
+// roomAsked is the most messages that a run takes which is made on command: what [want]
+// says, and the note that it was made.
+const roomAsked = 4
+
+// obey makes the runs that were asked for.
 func (m *Machine) obey(b *builder) {
 	m.forgetAsked(b.now.UnixMilli())
-	for len(m.commands) > 0 && b.fits(4) {
+	for len(m.commands) > 0 && b.fits(roomAsked) {
 		c := m.commands[0]
 		m.commands = m.commands[1:]
 		r := run{
@@ -78,9 +81,17 @@ func (m *Machine) obey(b *builder) {
 		if id, ok := m.byName[c.Job]; ok {
 			f = m.want(b, id, r, c.body)
 		}
-		r.total = f.total
-		b.record.addRun(c.Job, r, f.status, f.reason).By = c.By
-		b.asked = append(b.asked, Asked{RunID: c.RunID, Version: int(c.version), Status: f.status, Reason: f.reason})
+		b.answer(c.Job, r, f, c.By)
 	}
-	m.noteAsked(b)
+}
+
+// answer records what became of a run that was asked for, for those who wait for that
+// and for successors. Its caller has found room for a message more.
+func (b *builder) answer(name job.Name, r run, f admission, by string) {
+	if len(b.asked) == 0 {
+		b.room-- // for the note, which comes last
+	}
+	r.total = f.total
+	b.record.addRun(name, r, f.status, f.reason).By = by
+	b.asked = append(b.asked, Asked{RunID: r.id, Version: int(r.version), Status: f.status, Reason: f.reason})
 }

@@ -12,15 +12,17 @@ import (
 
 // lateVersion is a version of which the machine heard when its position had passed
 // the version's beginning already, so that it owes fires behind the position. (Or one
-// that began a fixed delay, of which the stream has no item yet.) Until it is decided,
-// the cursor says that the version is not known, and no sweep goes on: a successor then
-// finds the same version as late as it is here.
+// that began a fixed delay, of which the stream has no item yet; or one that wants fires
+// early, and owes the runs in their place.) Until it is decided, the cursor says that the
+// version is not known, and no sweep goes on: a successor then finds the same version as
+// late as it is here.
 type lateVersion struct {
 	id      uint32
 	version int32
 	rev     uint64
 	said    int64  // where it says that its fires begin
 	delayed uint64 // revision with which the fixed delay began that it came after; 0: none
+	early   []job.Skip
 }
 
 // versionName names a version of a job.
@@ -105,10 +107,10 @@ func (e *entry) lastFire(after, position int64) int64 {
 // how far it has come. It returns false when there are some left, for want of room.
 func (m *Machine) decideLate(b *builder, now int64) bool {
 	for len(m.late) > 0 {
-		v := m.late[0]
-		if !m.decideVersion(b, v, now) {
+		if !m.decideVersion(b, &m.late[0], now) {
 			return false
 		}
+		v := m.late[0]
 		m.late = m.late[1:]
 		e := &m.jobs[v.id]
 		e.waiting--
@@ -134,9 +136,10 @@ func (m *Machine) noteBegins(e *entry, v lateVersion) {
 	}
 }
 
-// decideVersion decides the fires of a late version up to the job's position. It
-// returns false, and leaves everything as it was, when b has no room for it.
-func (m *Machine) decideVersion(b *builder, v lateVersion, now int64) bool {
+// decideVersion decides the fires of a late version up to the job's position, after the
+// runs that it wants early. It returns false when b has no room for all of that; its fires
+// are decided in one batch.
+func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if d := m.delays[v.id]; d != nil && d.unsettled {
 		return false
 	}
@@ -150,6 +153,9 @@ func (m *Machine) decideVersion(b *builder, v lateVersion, now int64) bool {
 	if v.delayed != 0 && v.delayed <= m.knownSeq {
 		// The fixed delay has fired nobody knows when, but not beyond the position.
 		p.From = max(p.From, position)
+	}
+	if !m.runEarly(b, v, i) {
+		return false
 	}
 	m.verdicts = m.verdicts[:0]
 	messages := 0

@@ -202,11 +202,14 @@ func (m *Machine) Put(p *Prepared) {
 		return
 	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
+	if p.rev > m.jobsSeq {
+		news.early = m.wantedEarly(e, &plan)
+	}
 	late := m.begin(id, &plan, p.rev)
 	e.plans = append(e.plans, plan)
 	e.bodies = append(e.bodies, p.body)
 	waits := m.putDelay(id, &plan, p.rev)
-	if late || waits {
+	if late || waits || len(news.early) > 0 {
 		m.late = append(m.late, news)
 		e.waiting++
 	}
@@ -226,7 +229,12 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	if m.jobs[id].sweeping {
 		m.sweep = slices.DeleteFunc(m.sweep, func(other uint32) bool { return other == id })
 	}
-	m.late = slices.DeleteFunc(m.late, func(v lateVersion) bool { return v.id == id })
+	m.late = slices.DeleteFunc(m.late, func(v lateVersion) bool {
+		if v.id == id {
+			m.forgetEarly(v.early)
+		}
+		return v.id == id
+	})
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
 	m.ring.Cancel(id)
 	m.dropDelay(id)

@@ -315,6 +315,7 @@ func (w *world) checkEnd() {
 		}
 	}
 	w.lives.checkAtRest()
+	w.checkEarlyEnd()
 	w.checkBackfillsEnd()
 	all := w.knowAll()
 	for _, name := range w.names {

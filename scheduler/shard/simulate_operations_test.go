@@ -98,11 +98,7 @@ var operations = []operation{
 			w.ask(w.owner)
 		}
 	}},
-	{2, func(w *world) {
-		if w.owner != nil {
-			w.runEarly(w.owner)
-		}
-	}},
+	{2, (*world).runEarly},
 	{2, func(w *world) {
 		if w.owner != nil {
 			w.askAgain(w.owner)

@@ -22,6 +22,9 @@ type life struct {
 	retry   bool       // queued for another attempt
 	lacks   bool       // queued until an instance is online
 	total   int        // pieces
+	// Its job is forgotten. The owner does not follow it any more; but one that takes over
+	// before that is stored does, if there is a new job of the name by then.
+	forgotten bool
 }
 
 // attemptID names an attempt.
@@ -66,6 +69,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent) {
 	r := ls.byRun[l.RunID]
 	switch {
+	case r.forgotten:
 	case r.status.Final():
 		fail("run %s of %s is %s, and then %s", l.RunID, l.Job, r.status, l.Status)
 	case l.Status == job.StatusQueued && l.Attempt == r.attempt && r.status == l.Status && !r.retry && !r.lacks && lacking(l):
@@ -198,7 +202,7 @@ func (ls *lives) checkChildren(b *stored) {
 		if parent == nil || !parent.status.Final() {
 			fail("%s hears of the end of run %s of %s, which has not ended: %+v, %+v", item.Job, item.Parent.RunID, item.Parent.Job, item.Parent, parent)
 		}
-		if parent.status != item.Parent.Status {
+		if parent.status != item.Parent.Status && !parent.forgotten {
 			fail("%s hears that run %s is %s, but it is %s", item.Job, parent.id, item.Parent.Status, parent.status)
 		}
 		key := parent.id + "/" + job.RunID(item.Job)
@@ -246,7 +250,7 @@ func (ls *lives) checkAlive(d delivery) {
 func (ls *lives) forget(name job.Name) {
 	for _, r := range ls.byRun {
 		if r.job == name && !r.status.Final() {
-			r.status = job.StatusSkipped // which nobody is told of
+			r.status, r.forgotten = job.StatusSkipped, true // which nobody is told of
 		}
 	}
 }

@@ -3,7 +3,7 @@ package shard
 import (
 	"fmt"
 	"maps"
-	"slices"
+	"strings"
 
 	"carillon/bus"
 	"carillon/job"
@@ -18,10 +18,15 @@ type fireOf struct {
 // early is a fire that somebody wanted to run early: what became of it, and of the run
 // in its place.
 type early struct {
-	run    job.RunID
-	stored bool // the run in its place is
-	ran    bool // a run for the fire is
+	run     job.RunID
+	made    bool // the run in its place is stored
+	refused bool // it is recorded that there is none
+	ran     bool // a run for the fire is stored
+	skipped bool // the fire is, as one that ran early
 }
+
+// lateFor begins the reason of a run in the place of a fire that was decided already.
+const lateFor = "the fire of "
 
 // callFireOff has v call off one of its fires, or take one back.
 func (w *world) callFireOff(v *job.Version) {
@@ -50,33 +55,39 @@ func (w *world) fireAhead(v *job.Version) (int64, bool) {
 	return fires[w.rng.IntN(min(len(fires), 5))], true
 }
 
-// runEarly has the next fire of a job run now, as the API does: it calls the fire off,
-// and then asks the owner, who has heard of that, for the run in its place.
-func (w *world) runEarly(o *owner) {
+// runEarly has one of the next fires of a job run now, as the API does: it saves a version
+// that says so, and then may ask the owner what became of the run, or die.
+func (w *world) runEarly() {
 	was := w.newest[w.names[w.rng.IntN(len(w.names))]]
 	if was == nil || was.Deleted {
 		return
 	}
 	v := w.editOf(was)
 	at, ok := w.fireAhead(v)
-	if !ok || v.SkipOf(instant(at)) != nil {
+	if !ok {
+		return
+	}
+	if s := v.SkipOf(instant(at)); s != nil && s.RunID != "" {
 		return
 	}
 	id := job.FireRunID(v.Job.Job, w.clock, job.Cause(fmt.Sprintf("early %d", len(w.asked))))
 	v.Skip(job.Skip{FireTime: instant(at), At: instant(w.clock), By: "ada", RunID: id})
-	w.saveVersion(v)
+	w.asked[id] = false
 	w.hastened[fireOf{v.Job.Job, at}] = &early{run: id}
-	for o.heard < len(w.changes) {
-		o.hear(w)
-	}
-	r := bus.TriggerRequest{RunID: id, Job: v.Job.Job, Cause: job.CauseManual, InsteadOf: instant(at)}
-	if _, err := o.m.Submit(r); err != nil {
-		w.say("the fire of %s at %s cannot run early: %v", v.Job.Job, instant(at), err)
+	w.saveVersion(v)
+	w.say("the fire of %s at %s is to run early, as %s", v.Job.Job, instant(at), id)
+	if o := w.owner; o != nil && !w.punctual && w.chance(30) { // it hears when the fire has run
+		w.clock = max(w.clock, at+heardVersion{Version: v}.offset()-o.skew)
+		w.step(o)
 		return
 	}
-	w.say("the fire of %s at %s is to run early, as %s", v.Job.Job, instant(at), id)
-	w.asked[id] = false
-	w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
+	if o := w.owner; o != nil && w.chance(50) {
+		r := bus.TriggerRequest{RunID: id, Job: v.Job.Job, Cause: job.CauseManual, InsteadOf: instant(at)}
+		w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
+		if _, err := o.m.Submit(r); err != nil && o.heard == len(w.changes) {
+			fail("who asks for run %s, of which its owner has heard, is told: %v", id, err)
+		}
+	}
 }
 
 // editOf returns the next version of a job, which says the same.
@@ -110,18 +121,43 @@ func (w *world) checkEarly(name job.Name, lines []bus.Decided) {
 	for _, l := range lines {
 		switch l.Cause { //nolint:exhaustive // nobody runs early for the others
 		case job.CauseManual:
-			for _, e := range w.hastened {
-				e.stored = e.stored || e.run == l.RunID
+			for f, e := range w.hastened {
+				if e.run != l.RunID {
+					continue
+				}
+				if e.made || e.refused {
+					fail("run %s in the place of the fire of %s at %s is decided twice", e.run, f.job, instant(f.at))
+				}
+				e.refused = strings.HasPrefix(l.Reason, lateFor)
+				e.made = !e.refused
 			}
 		case job.CauseSchedule, job.CauseMisfire:
-			if e := w.hastened[fireOf{name, l.FireTime.UnixMilli()}]; e != nil && !slices.Contains([]job.Status{job.StatusSkipped, job.StatusMissed}, l.Status) {
+			e := w.hastened[fireOf{name, l.FireTime.UnixMilli()}]
+			switch {
+			case e == nil:
+			case strings.HasSuffix(l.Reason, string(e.run)):
+				e.skipped = true
+			case l.Status != job.StatusSkipped && l.Status != job.StatusMissed:
 				e.ran = true
 			}
 		}
 	}
 	for f, e := range w.hastened {
-		if e.stored && e.ran {
+		if e.made && e.ran {
 			fail("the fire of %s at %s runs, and run %s in its place does too", f.job, instant(f.at), e.run)
+		}
+	}
+}
+
+// checkEarlyEnd sees, once everything has come to rest, that each run that was wanted
+// early is made, or its fire was decided before.
+func (w *world) checkEarlyEnd() {
+	for f, e := range w.hastened {
+		switch {
+		case !e.made && !e.refused:
+			fail("the fire of %s at %s was to run early, as %s; nothing became of that", f.job, instant(f.at), e.run)
+		case e.skipped && e.refused:
+			fail("the fire of %s at %s is skipped, and run %s in its place is not made", f.job, instant(f.at), e.run)
 		}
 	}
 }

@@ -37,6 +37,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.sendPieces(b)
 	m.fill(b)
 	m.ageBackfills(now)
+	m.noteAsked(b)
 	b.pay()
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
 		// What is not written has not happened: so a version that comes now is late

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -85,27 +84,4 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 	b.m.PutHold(bus.Hold{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 skipped schedule: everything is paused")
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending schedule")
-}
-
-func TestARunInThePlaceOfAFireIsRefusedUnlessTheFireIsAheadAndCalledOff(t *testing.T) {
-	b := newBench(t)
-	v := b.put(0, 1, every(time.Minute, job.FireOnce))
-	ask := func(after time.Duration) error {
-		_, err := b.m.Submit(bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual, InsteadOf: noon.Add(after)})
-		return err
-	}
-	if err := ask(time.Minute); !errors.Is(err, job.ErrConflict) {
-		t.Errorf("a fire that is to run: %v", err)
-	}
-	next := *v
-	next.Version, next.EffectiveFrom = 2, noon.Add(30*time.Second)
-	next.Skip(offAt(time.Minute))
-	b.tell(&next)
-	if err := ask(time.Minute); err != nil {
-		t.Errorf("a fire that is called off: %v", err)
-	}
-	b.step(time.Minute, bus.MaxBatch)
-	if err := ask(time.Minute); !errors.Is(err, job.ErrConflict) {
-		t.Errorf("a fire that is decided: %v", err)
-	}
 }

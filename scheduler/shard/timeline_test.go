@@ -122,11 +122,6 @@ func (s *tale) do(verb, rest string) {
 		v := *s.newest[job.Name(name)]
 		v.Skip(skip)
 		s.save(&v)
-		if verb == "early" {
-			_, err := s.m.Submit(bus.TriggerRequest{RunID: skip.RunID, Job: job.Name(name), Cause: job.CauseManual, By: "ada", InsteadOf: fire})
-			s.must(err)
-			s.step()
-		}
 	case "run": // the owner works for so long
 		s.run(s.clock + s.duration(rest))
 	case "down": // nobody does

@@ -639,8 +639,8 @@ export interface paths {
         put?: never;
         /**
          * Run a fire that is ahead now, and not again when it comes
-         * @description The fire is called off, and a run is made in its place. After a 503 it is not known
-         *     whether it was made, and the fire is called off: ask again, which makes no second run.
+         * @description The fire is called off, and a run is made in its place: one write says both, so after a
+         *     503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
          */
         post: operations["runFireEarly"];
         delete?: never;
@@ -5038,6 +5038,10 @@ export interface operations {
             /** @description The entries */
             200: {
                 headers: {
+                    /** @description What was changed before may be missing */
+                    "Carillon-Since"?: string;
+                    /** @description What was changed after may be missing */
+                    "Carillon-As-Of"?: string;
                     [name: string]: unknown;
                 };
                 content: {
