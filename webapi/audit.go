@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"carillon/audit"
 	"carillon/auth"
+	"carillon/job"
 )
 
 // recordTimeout bounds how long the entry of a change may take, which comes after the
@@ -143,10 +145,18 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
 		var next string
+		var first *auditFound
 		e := export[audit.Entry]{
 			name: "changes",
 			page: func(ctx context.Context) (page []audit.Entry, more bool, err error) {
 				found, err := h.findAudit(ctx, f, next, exportPage)
+				switch {
+				case err != nil:
+				case first == nil:
+					first = &found
+				case first.since.IsZero() && !found.since.IsZero(): // which the headers should have said
+					return nil, false, fmt.Errorf("%w: the log store went away", job.ErrUnavailable)
+				}
 				for i := range found.entries {
 					hideEntry(whoIs(ctx).Access, &found.entries[i])
 				}
@@ -155,10 +165,25 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 			},
 			head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
 			row:  auditRow,
+			about: func() map[string]string {
+				about := map[string]string{}
+				for name, at := range map[string]time.Time{headerSince: first.since, headerAsOf: first.asOf} {
+					if !at.IsZero() {
+						about[name] = cellTime(at)
+					}
+				}
+				return about
+			},
 		}
 		return e.serve(live, c, h.log)
 	}
 }
+
+// An export has no place for what an AuditPage says in since and as_of, so its headers do.
+const (
+	headerSince = "Carillon-Since"
+	headerAsOf  = "Carillon-As-Of"
+)
 
 func auditRow(e *audit.Entry) []string {
 	changes, _ := json.Marshal(e.Changes) // which came as JSON

@@ -23,6 +23,9 @@ type export[T any] struct {
 	page func(context.Context) (items []T, more bool, err error)
 	head []string
 	row  func(*T) []string
+	// about, unless nil, returns headers that tell of the whole. It is called once the first
+	// page has been read.
+	about func() map[string]string
 }
 
 // serve answers a request for an export, as long as live is not done. It holds a page at
@@ -44,6 +47,11 @@ func (e *export[T]) serve(live context.Context, c *fiber.Ctx, log *slog.Logger) 
 	items, more, err := e.page(c.UserContext())
 	if err != nil {
 		return err
+	}
+	if e.about != nil {
+		for name, value := range e.about() {
+			c.Set(name, value)
+		}
 	}
 	ctx := withCaller(live, by)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {

@@ -117,6 +117,10 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	if page := gaps(); len(page.Items) != 3 || page.Since.IsZero() || page.Items[2].At.After(page.Since) || !page.AsOf.IsZero() {
 		t.Errorf("%d entries, and something may be missing before %v and after %v", len(page.Items), page.Since, page.AsOf)
 	}
+	a := g.send("GET", "/api/v1/audit/export?format=csv", nil, ann.headers()...)
+	if since, err := time.Parse(time.RFC3339, a.header.Get("Carillon-Since")); err != nil || !since.Equal(gaps().Since) || a.header.Get("Carillon-As-Of") != "" {
+		t.Errorf("an export may lack what came before %v, says its header: %v", since, err)
+	}
 }
 
 func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
@@ -132,6 +136,10 @@ func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
 	page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
 	if diff := cmp.Diff(whole.Items, page.Items); diff != "" || !page.AsOf.Equal(whole.Items[0].At) || !whole.AsOf.IsZero() {
 		t.Errorf("what is whole up to %v is told to be up to %v (-want +got):\n%s", whole.Items[0].At, page.AsOf, diff)
+	}
+	a := g.send("GET", "/api/v1/audit/export", nil, ann.headers()...)
+	if asOf, err := time.Parse(time.RFC3339, a.header.Get("Carillon-As-Of")); err != nil || !asOf.Equal(page.AsOf) || a.header.Get("Carillon-Since") != "" {
+		t.Errorf("an export may lack what came after %v, says its header: %v", asOf, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -56,23 +57,31 @@ func newChangesCommand() *cobra.Command {
 			return err
 		}
 		if export != "" {
-			return exportTo(cmd, api, "/api/v1/audit/export", export, changesQuery(&p))
+			return exportTo(cmd, api, "/api/v1/audit/export", export, changesQuery(&p), func(h http.Header) {
+				// Without the header there is no gap, as with an instant that cannot be read.
+				since, _ := time.Parse(time.RFC3339, h.Get("Carillon-Since"))
+				asOf, _ := time.Parse(time.RFC3339, h.Get("Carillon-As-Of"))
+				tellGaps(cmd, since, asOf)
+			})
 		}
 		page, err := changesOf(cmd.Context(), api, p, limit)
 		if err != nil {
 			return err
 		}
-		for _, gap := range []struct {
-			at   time.Time
-			text string
-		}{{page.Since, "the log store does not answer: what was changed before %s may be missing"}, {page.AsOf, "the bus does not answer: what was changed after %s may be missing"}} {
-			if !gap.at.IsZero() {
-				cmd.PrintErrf(gap.text+"\n", instant(gap.at))
-			}
-		}
+		tellGaps(cmd, page.Since, page.AsOf)
 		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudit(t, page.Items) })
 	}
 	return cmd
+}
+
+// tellGaps says what may be missing from the audit log.
+func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
+	if !since.IsZero() {
+		cmd.PrintErrf("the log store does not answer: what was changed before %s may be missing\n", instant(since))
+	}
+	if !asOf.IsZero() {
+		cmd.PrintErrf("the bus does not answer: what was changed after %s may be missing\n", instant(asOf))
+	}
 }
 
 // changesOf joins pages until there are limit entries.

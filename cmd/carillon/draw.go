@@ -47,6 +47,8 @@ func drawHold(t *table, h client.Hold) {
 	}
 }
 
+// nextFire returns when the job runs next by its schedule. Fires that are skipped are not
+// meant; where all are that are known, it says since when.
 func nextFire(item client.JobItem) string {
 	switch paused := whenPaused(&item.Definition.Job, time.Now()); {
 	case paused != "":
@@ -54,7 +56,12 @@ func nextFire(item client.JobItem) string {
 	case len(item.NextFires) == 0:
 		return "-"
 	}
-	return instant(item.NextFires[0].FireTime)
+	for _, f := range item.NextFires {
+		if !f.Skipped {
+			return instant(f.FireTime)
+		}
+	}
+	return "skipped from " + instant(item.NextFires[0].FireTime)
 }
 
 // whenPaused says that a job is paused, and until when, if it is.

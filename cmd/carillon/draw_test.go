@@ -76,7 +76,13 @@ func someJobs() client.JobPage {
 	sweep := item("ops/sweep", job.Schedule{FixedDelay: job.Duration(30 * time.Second)})
 	pulse := item("ops/pulse-with-a-rather-long-name", job.Schedule{Cron: "0,5,10,15,20,25,30,35,40,45,50,55 8-18 * * MON-FRI"})
 	pulse.Definition.Paused = true
-	return client.JobPage{Items: []client.JobItem{backup, sweep, pulse}, Total: 12, Next: "x"}
+	holiday := item("ops/holiday", job.Schedule{Cron: "0 4 * * *"})
+	holiday.NextFires = append(fire("04:00:00.000"), fire("05:00:00.000")...)
+	holiday.NextFires[0].Skipped = true
+	off := item("ops/off", job.Schedule{Cron: "0 4 * * *"})
+	off.NextFires = fire("04:00:00.000")
+	off.NextFires[0].Skipped = true
+	return client.JobPage{Items: []client.JobItem{backup, sweep, pulse, holiday, off}, Total: 14, Next: "x"}
 }
 
 func TestTables(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 // exportFormats are those of the API's exports.
 var exportFormats = []string{"ndjson", "csv"}
 
-// exportTo copies an export to the output, as long as it may take. What is cut off is an
-// error.
-func exportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Values) error {
+// exportTo copies an export to the output, as long as it may take, once about, unless nil,
+// has seen its headers. What is cut off is an error.
+func exportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Values, about func(http.Header)) error {
 	if !slices.Contains(exportFormats, format) {
 		return usage(fmt.Errorf("--export %q must be ndjson or csv", format))
 	}
@@ -32,6 +32,9 @@ func exportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Va
 	if resp.StatusCode != http.StatusOK {
 		_, err := client.Read[client.None](resp, nil)
 		return err
+	}
+	if about != nil {
+		about(resp.Header)
 	}
 	if _, err := io.Copy(cmd.OutOrStdout(), resp.Body); err != nil {
 		return fmt.Errorf("read the export: %w", err)

@@ -48,7 +48,8 @@ func newGetJobsCommand() *cobra.Command {
 		if limit < 0 {
 			return usage(errors.New("--limit must not be negative"))
 		}
-		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query)}
+		// More than one, as the next may be skipped.
+		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query), Fires: new(10)}
 		if paused || active {
 			params.Paused = &paused
 		}
@@ -136,7 +137,7 @@ func newGetRunsCommand() *cobra.Command {
 			return err
 		}
 		if export != "" {
-			return exportTo(cmd, api, "/api/v1/runs/export", export, runsQuery(&params))
+			return exportTo(cmd, api, "/api/v1/runs/export", export, runsQuery(&params), nil)
 		}
 		page, err := api.Runs(cmd.Context(), params, limit)
 		if err != nil {
