@@ -101,8 +101,8 @@ func (q *query) facets(by []logstore.Dimension) (string, []any) {
 	var args []any
 	legs := make([]string, len(q.legs))
 	for i, leg := range q.legs {
-		legs[i] = "SELECT " + strings.Join(columns, ", ") + ", count FROM " + leg + q.where
-		args = append(args, q.args...)
+		legs[i] = "SELECT " + strings.Join(columns, ", ") + ", count FROM " + leg.from + q.where
+		args = append(append(args, leg.args...), q.args...)
 	}
 	return "SELECT *, sum(count) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY " + strings.Join(numbers, ", "), args
 }
@@ -175,8 +175,8 @@ func (q *query) histogram(from, to int64, parts int) (string, []any) {
 	var args []any
 	legs := make([]string, len(q.legs))
 	for i, leg := range q.legs {
-		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
-		args = append(args, q.args...)
+		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg.from + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
+		args = append(append(args, leg.args...), q.args...)
 	}
 	return "WITH edges (part, low, high) AS (VALUES " + strings.Join(edges, ", ") + ") SELECT part, status, sum(fires) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY 1, 2", args
 }

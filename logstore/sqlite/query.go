@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +15,18 @@ const maxLegs = 200
 // query is a filter as SQL. A list is merged from legs that each read one index in
 // the order of the list, so that a page costs what it shows, at any depth.
 type query struct {
-	by    string   // the column that counts as a run's status
-	legs  []string // FROM and the condition that its index serves
-	where string   // further conditions, each beginning with AND
-	args  []any    // of where
-	empty bool     // nothing can match
+	by    string // the column that counts as a run's status
+	legs  []leg  // each reads one index
+	where string // further conditions, each beginning with AND
+	args  []any  // of where
+	empty bool   // nothing can match
+}
+
+// leg is FROM and the condition that its index serves. Jobs are arguments, so that lists of
+// any job are one statement.
+type leg struct {
+	from string
+	args []any
 }
 
 // newQuery expects a filter that was validated.
@@ -35,20 +41,20 @@ func newQuery(f logstore.RunFilter, jobs *dictionary) query {
 	}
 	switch {
 	case f.Parent != "":
-		q.legs = []string{fmt.Sprintf("runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = x'%x'", packID(f.Parent))}
+		q.legs = []leg{{"runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = ?", []any{packID(f.Parent)}}}
 	case f.MinAttempt > 1:
-		q.legs = []string{"runs INDEXED BY runs_again WHERE attempt > 1"}
+		q.legs = []leg{{from: "runs INDEXED BY runs_again WHERE attempt > 1"}}
 	// Everything but success is rare, unless one asks for it by job and time.
 	case !f.AllAttempts && len(f.Statuses) > 0 && !slices.Contains(f.Statuses, job.StatusSucceeded):
 		for _, code := range codesOf(f.Statuses, statusCodes) {
-			q.legs = append(q.legs, "runs INDEXED BY runs_by_state WHERE state <> 10 AND state <> 0 AND state = "+code)
+			q.legs = append(q.legs, leg{from: "runs INDEXED BY runs_by_state WHERE state <> 10 AND state <> 0 AND state = " + code})
 		}
 	case byJob && len(ids) <= maxLegs:
 		for _, id := range ids {
-			q.legs = append(q.legs, "runs INDEXED BY runs_by_job WHERE job = "+strconv.FormatInt(id, 10))
+			q.legs = append(q.legs, leg{"runs INDEXED BY runs_by_job WHERE job = ?", []any{id}})
 		}
 	default:
-		q.legs = []string{"runs NOT INDEXED WHERE true"}
+		q.legs = []leg{{from: "runs NOT INDEXED WHERE true"}}
 	}
 	// The plus keeps the planner from other indexes.
 	if !f.AllAttempts {
@@ -57,7 +63,10 @@ func newQuery(f logstore.RunFilter, jobs *dictionary) query {
 	if f.MinAttempt > 1 {
 		q.and("+attempt >= " + strconv.Itoa(f.MinAttempt))
 	}
-	if byJob {
+	switch {
+	case byJob && len(ids) == 1: // as an argument, too
+		q.and("+job = ?", ids[0])
+	case byJob:
 		q.and("+job IN (" + join(ids) + ")")
 	}
 	if len(f.Statuses) > 0 {
@@ -93,8 +102,8 @@ func (q *query) newest(limit int) (string, []any) {
 	legs := make([]string, len(q.legs))
 	var args []any
 	for i, leg := range q.legs {
-		legs[i] = "SELECT * FROM (SELECT run_id, attempt FROM " + leg + q.where + order + n + ")"
-		args = append(args, q.args...)
+		legs[i] = "SELECT * FROM (SELECT run_id, attempt FROM " + leg.from + q.where + order + n + ")"
+		args = append(append(args, leg.args...), q.args...)
 	}
 	keys := strings.Join(legs, " UNION ALL ") + order + n
 	return "SELECT " + listColumns + " FROM (" + keys + ") JOIN runs USING (run_id, attempt) ORDER BY run_id DESC, attempt DESC", args
@@ -105,8 +114,8 @@ func (q *query) counts() (string, []any) {
 	parts := make([]string, len(q.legs))
 	var args []any
 	for i, leg := range q.legs {
-		parts[i] = "SELECT " + q.by + " AS status, sum(count) AS fires FROM " + leg + q.where + " GROUP BY 1"
-		args = append(args, q.args...)
+		parts[i] = "SELECT " + q.by + " AS status, sum(count) AS fires FROM " + leg.from + q.where + " GROUP BY 1"
+		args = append(append(args, leg.args...), q.args...)
 	}
 	return "SELECT status, sum(fires) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY status", args
 }

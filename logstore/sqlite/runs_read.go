@@ -40,7 +40,7 @@ func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
 
 // attempts reads rows of a run or of a piece, of which there must be one.
 func (s *Store) attempts(ctx context.Context, id job.RunID, query string, args ...any) ([]entry, error) {
-	rows, err := s.reads.QueryContext(ctx, query, args...)
+	rows, err := s.prepared.query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
@@ -76,7 +76,7 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		limit = logstore.DefaultRuns
 	}
 	query, args := q.newest(limit + 1) // one more tells whether there is another page
-	rows, err := s.reads.QueryContext(ctx, query, args...)
+	rows, err := s.prepared.query(ctx, query, args...)
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 
 // count reads numbers by status.
 func (s *Store) count(ctx context.Context, query string, args ...any) (map[job.Status]int, error) {
-	rows, err := s.reads.QueryContext(ctx, query, args...)
+	rows, err := s.prepared.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

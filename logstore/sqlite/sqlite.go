@@ -25,8 +25,9 @@ const readers = 4
 
 // Store is a log store in a file. It is safe for concurrent use.
 type Store struct {
-	path  string
-	reads *sql.DB
+	path     string
+	reads    *sql.DB
+	prepared *statements // on reads
 	// What is read for each job of a page, prepared on reads.
 	lastRuns, lastStatus *sql.Stmt
 	writeDB              *sql.DB
@@ -86,6 +87,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.reads, err = open(s.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)"); err != nil {
 		return err
 	}
+	s.prepared = newStatements(s.reads)
 	return s.prepareLast(ctx)
 }
 
@@ -104,6 +106,9 @@ func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var errs []error
+	if s.prepared != nil {
+		errs = append(errs, s.prepared.close())
+	}
 	if s.reads != nil {
 		errs = append(errs, s.reads.Close())
 	}
