@@ -20,8 +20,9 @@ func (r run) record(status job.Status, after time.Duration, reason string) logst
 }
 
 // inAnyOrder writes updates in each order, of a run of its own each time, first one
-// after the other and then once more; and in one write. It returns how many orders there
-// are.
+// after the other and then once more; and in one write. It checks each run, but of those
+// written once more, whose lists must be as they were, each seventh. It returns how many
+// orders there are.
 func inAnyOrder(t *testing.T, s logstore.Store, updates func(run) []logstore.Update, check func(*testing.T, run)) int {
 	t.Helper()
 	r := newRun().at(epoch.Add(time.Hour))
@@ -40,10 +41,10 @@ func inAnyOrder(t *testing.T, s logstore.Store, updates func(run) []logstore.Upd
 		}
 		return runs, told
 	}
-	checkAll := func(runs []run) {
+	checkEach := func(runs []run, step int) {
 		t.Helper()
-		for i, r := range runs {
-			if check(t, r); t.Failed() {
+		for i := 0; i < len(runs); i += step {
+			if check(t, runs[i]); t.Failed() {
 				t.Fatalf("it was in order %v", orders[i])
 			}
 		}
@@ -57,12 +58,17 @@ func inAnyOrder(t *testing.T, s logstore.Store, updates func(run) []logstore.Upd
 		}
 		w.runs(t, batch...)
 	}
-	checkAll(runs)
+	checkEach(runs, 1)
+	all := logstore.RunFilter{AllAttempts: true, Limit: logstore.MaxRuns}
+	before := list(t, s, all)
 	w.runs(t, slices.Concat(told...)...)
-	checkAll(runs)
+	if diff := cmp.Diff(before, list(t, s, all)); diff != "" {
+		t.Fatalf("what was written once more changes the list (-before +after):\n%s", diff)
+	}
+	checkEach(runs, 7)
 	runs, told = ordered()
 	w.runs(t, slices.Concat(told...)...)
-	checkAll(runs)
+	checkEach(runs, 1)
 	return len(orders)
 }
 
@@ -170,7 +176,7 @@ func attemptsInAnyOrder(t *testing.T, s logstore.Store) {
 		}
 		seen++
 	})
-	if seen != 3*orders {
+	if seen < 2*orders {
 		t.Errorf("%d runs were looked at, in %d orders", seen, orders)
 	}
 	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusSucceeded: 2 * orders})

@@ -51,17 +51,9 @@ func endOfStory(r run) logstore.Run {
 }
 
 func anyOrder(t *testing.T, s logstore.Store) {
-	minute := 0
-	permute(4, func(order []int) {
-		r := newRun().at(epoch.Add(time.Duration(minute) * time.Minute))
-		minute++
-		updates := story(r)
-		for _, i := range order {
-			write(t, s, updates[i])
-		}
-		if diff := cmp.Diff([]logstore.Run{endOfStory(r)}, getRun(t, s, r.id())); diff != "" {
-			t.Errorf("in order %v the run differs (-want +got):\n%s", order, diff)
-		}
+	inAnyOrder(t, s, story, func(t *testing.T, r run) {
+		t.Helper()
+		wantRun(t, s, endOfStory(r))
 		wantTimeline(t, s, r,
 			"1: +5ms recorded pending: noticed 20s late",
 			"1: +10ms started running worker-1/1",
