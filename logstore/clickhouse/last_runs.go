@@ -80,11 +80,7 @@ func (s *Store) newestByJob(ctx context.Context, f *logstore.RunFilter, n int) (
 		return nil, err
 	}
 	for ask := spare(n); ; ask *= 4 {
-		found, err := s.conn.Query(ctx, fmt.Sprintf("SELECT %s FROM runs%s%s LIMIT %d BY job", readColumns(false), c.clause(), newestFirst, ask), c.args...)
-		if err != nil {
-			return nil, explain(err)
-		}
-		all, err := scanRows(found, false)
+		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d BY job", c.clause(), newestFirst, ask), c.args...)
 		if err != nil {
 			return nil, err
 		}

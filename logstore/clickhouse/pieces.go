@@ -21,11 +21,7 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 		return page, err
 	}
 	run := placeOf(filter.RunID, logstore.Whole)
-	found, err := s.conn.Query(ctx, "SELECT "+readColumns(false)+" FROM runs WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", run.fire, run.id)
-	if err != nil {
-		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, explain(err))
-	}
-	all, err := scanRows(found, false)
+	all, err := s.read(ctx, kept, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", run.fire, run.id)
 	if err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)
 	}

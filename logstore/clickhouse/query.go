@@ -9,7 +9,9 @@ import (
 
 // newestFirst is the order of lists. The ids of one instant are compared as their
 // texts are; UUIDs are ordered otherwise here.
-const newestFirst = " ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC"
+const newestFirst = byInstant + ", toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC"
+
+const byInstant = " ORDER BY fire_time DESC"
 
 // conditions are parts of a WHERE that must all hold.
 type conditions struct {

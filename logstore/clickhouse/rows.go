@@ -2,9 +2,7 @@ package clickhouse
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"carillon/job"
@@ -129,49 +127,4 @@ func collect[R, V any](rows []R, value func(*R) V) []V {
 		values[i] = value(&rows[i])
 	}
 	return values
-}
-
-// readColumns is what scanRows reads, and its last column is the result, if it is
-// wanted.
-func readColumns(withResult bool) string {
-	columns := []string{
-		"run_id", "broadcast_index", "broadcast_total", "attempt", "toString(job)", "version", "toInt8(status)", "toInt8(run_status)", "toInt8(cause)",
-		"toUnixTimestamp64Milli(fire_time)", "toUnixTimestamp64Milli(committed_at)", "toUnixTimestamp64Milli(delivered_at)", "toUnixTimestamp64Milli(started_at)", "toUnixTimestamp64Milli(finished_at)",
-		"toString(instance)", "delivery", "isNotNull(exit_code)", "ifNull(exit_code, 0)", "message", "reason", "end_reason", "made_by", "log_lines", "count",
-		"toUnixTimestamp64Milli(until)", "parent_run_id", "toInt8(reported)", "toUnixTimestamp64Milli(reported_at)", "retry", "toInt8(ruled)",
-		"toUnixTimestamp64Milli(ruled_at)", "toInt8(reason_of)", "progress", "sign", "revision", "batch",
-	}
-	if withResult {
-		columns = append(columns, "result")
-	}
-	return strings.Join(columns, ", ")
-}
-
-// scanRows reads rows of readColumns, and closes them.
-func scanRows(rows driver.Rows, withResult bool) ([]stored, error) {
-	defer func() { _ = rows.Close() }()
-	var all []stored
-	for rows.Next() {
-		var r stored
-		var name string
-		var exited uint8
-		into := []any{
-			&r.id, &r.index, &r.total, &r.attempt, &name, &r.version, &r.status, &r.runStatus, &r.cause,
-			&r.fire, &r.committedAt, &r.deliveredAt, &r.startedAt, &r.finishedAt, &r.instance, &r.delivery, &exited, &r.exitCode,
-			&r.message, &r.reason, &r.endReason, &r.madeBy, &r.logLines, &r.count,
-			&r.until, &r.parent, &r.reported, &r.reportedAt, &r.retry, &r.ruled, &r.ruledAt, &r.reasonOf, &r.progress, &r.sign, &r.revision, &r.batch,
-		}
-		if withResult {
-			into = append(into, &r.result)
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		r.job, r.exited = job.Name(name), exited != 0
-		if r.reported != 0 && r.reportedAt == 0 {
-			r.reportedAt = r.finishedAt
-		}
-		all = append(all, r)
-	}
-	return all, explain(rows.Err())
 }

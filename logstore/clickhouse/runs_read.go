@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -34,11 +36,7 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
 // attempts returns what there is of a place, of which there must be something, the
 // newest first.
 func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
-	found, err := s.conn.Query(ctx, "SELECT "+readColumns(true)+" FROM runs WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
-	if err != nil {
-		return nil, explain(err)
-	}
-	all, err := scanRows(found, true)
+	all, err := s.read(ctx, known, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
 	if err != nil {
 		return nil, err
 	}
@@ -153,30 +151,64 @@ func endOf(f *logstore.RunFilter) time.Time {
 // and wait for their merge.
 func spare(limit int) int { return 2*limit + 32 }
 
+// pageWithin reads the newest rows by their instant alone, which is the order that they
+// are stored in: to have ClickHouse sort those of one instant by their run takes a third of
+// a list's time. Only where more fire at one instant than a page has is that needed.
 func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int) ([]row, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT " + readColumns(false) + " FROM runs" + c.clause() + newestFirst
-	for ask := spare(limit); ; ask *= 4 {
-		found, err := s.conn.Query(ctx, fmt.Sprintf("%s LIMIT %d", query, ask), c.args...)
-		if err != nil {
-			return nil, explain(err)
-		}
-		all, err := scanRows(found, false)
+	if ofTimes(f) {
+		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(ofTimesSettings))
+	}
+	order := byInstant
+	if s.crowded.Load() { // for then it will be so again
+		order = newestFirst
+	}
+	for ask := spare(limit); ; {
+		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d", c.clause(), order, ask), c.args...)
 		if err != nil {
 			return nil, err
 		}
 		cut := len(all) == ask
-		if cut { // perhaps within the rows of the last attempt
-			last := all[len(all)-1].row
-			all = slices.DeleteFunc(all, func(r stored) bool { return compareRows(&r.row, &last) == 0 })
+		whole := all
+		if cut { // perhaps within the rows of the last instant
+			last := all[ask-1].fire
+			whole = slices.DeleteFunc(slices.Clone(all), func(r stored) bool { return r.fire == last })
 		}
-		if rows := standing(all); len(rows) >= limit || !cut {
+		rows := standing(whole)
+		crowded := cut && len(rows) < limit
+		s.crowded.Store(crowded)
+		if crowded && order == byInstant {
+			order = newestFirst
+			continue
+		}
+		if crowded { // what was read may be cut within the rows of the last attempt, and no others
+			last := all[ask-1].row
+			rows = standing(slices.DeleteFunc(all, func(r stored) bool { return compareRows(&r.row, &last) == 0 }))
+		}
+		if len(rows) >= limit || !cut {
 			return rows[:min(len(rows), limit)], nil
 		}
+		ask *= 4
 	}
+}
+
+// ofTimes reports whether f selects by time alone, or by what no index helps with.
+func ofTimes(f *logstore.RunFilter) bool {
+	return len(f.Jobs) == 0 && len(f.Statuses) == 0 && f.MinAttempt <= 1 && f.Parent == ""
+}
+
+// ofTimesSettings spare ClickHouse to plan for what such a list has no use for, which is a
+// tenth of the time of one.
+var ofTimesSettings = clickhouse.Settings{
+	"use_skip_indexes":             0,
+	"optimize_use_projections":     0,
+	"use_query_condition_cache":    0,
+	"compile_expressions":          0,
+	"compile_sort_description":     0,
+	"local_filesystem_read_method": "pread",
 }
 
 // Counts implements [logstore.Store].

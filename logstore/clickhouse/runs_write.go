@@ -71,11 +71,7 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 	if err != nil {
 		return err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT "+readColumns(true)+" FROM runs WHERE "+byPlaces)
-	if err != nil {
-		return fmt.Errorf("look for runs: %w", explain(err))
-	}
-	all, err := scanRows(rows, true)
+	all, err := s.read(ctx, known, " WHERE "+byPlaces)
 	if err != nil {
 		return fmt.Errorf("look for runs: %w", err)
 	}

@@ -48,6 +48,8 @@ type Store struct {
 	// writing is held from looking for rows of runs until those that take their place are
 	// written.
 	writing sync.Mutex
+	// crowded says that a list was asked for lately of more runs of one instant than it shows.
+	crowded atomic.Bool
 	// precedence is that of the newest write. It falls with time.
 	precedence atomic.Int64
 }

@@ -43,6 +43,39 @@ func wantNewestFirst(t *testing.T, runs []logstore.Run) {
 	}
 }
 
+// pagesOfAnInstant has more jobs that fire at midnight than a page shows, and a few
+// before and after it.
+func pagesOfAnInstant(t *testing.T, s logstore.Store) {
+	const atOnce = 700
+	w := &writes{store: s}
+	var early, updates []logstore.Update
+	fires := func(after time.Duration, jobs int) {
+		for i := range jobs {
+			r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", i))).at(epoch.Add(after))
+			updates = append(updates, r.finished(job.StatusSucceeded, "worker-1", time.Second))
+			if i%5 == 0 { // of which ClickHouse then has rows that cancel out
+				early = append(early, r.recorded(job.StatusPending))
+			}
+		}
+	}
+	fires(-time.Second, 7)
+	fires(0, atOnce)
+	fires(time.Second, 3)
+	w.runs(t, early...)
+	w.runs(t, updates...)
+	for _, limit := range []int{10, 50, 300} {
+		got := walk(t, s, logstore.RunFilter{Limit: limit}, nil)
+		if len(got) != 7+atOnce+3 {
+			t.Errorf("pages of %d hold %d runs; want %d", limit, len(got), 7+atOnce+3)
+		}
+		wantNewestFirst(t, got)
+	}
+	page := list(t, s, logstore.RunFilter{Limit: 4})
+	if len(page.Runs) != 4 || !page.Runs[2].FireTime.After(epoch) || !page.Runs[3].FireTime.Equal(epoch) {
+		t.Errorf("the first page is not the three newest runs and one of midnight: %v", page.Runs)
+	}
+}
+
 func pagesAtDepth(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
 	const runs = 3000

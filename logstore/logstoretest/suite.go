@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"an unknown run is not found", unknownRun},
 
 		{"pages hold each run once at any depth", pagesAtDepth},
+		{"pages hold where many runs fire at one instant", pagesOfAnInstant},
 		{"pages hold while runs are written", pagesWhileWriting},
 		{"filters select and combine", filters},
 		{"counts count fires", counts},
