@@ -65,7 +65,7 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	if trend.Step = StepHour; whole.To.Sub(whole.From) > trendByHours {
 		trend.Step = StepDay
 	}
-	minutes.Step, minutes.Order, minutes.Limit, minutes.Brief = StepMinute, OrderRuns, top, true
+	minutes.Step, minutes.Order, minutes.Limit, minutes.Times = StepMinute, OrderRuns, top, []Timing{TimeNone}
 	if oldest := now.Add(-minutesKept); minutes.From.Before(oldest) {
 		minutes.From = oldest
 	}

@@ -61,6 +61,22 @@ const (
 // Orders are all of them.
 var Orders = []Order{OrderTime, OrderRuns, OrderFailures, OrderRatio, OrderDuration, OrderLateness}
 
+// Timing is something that a report tells the times of.
+type Timing string
+
+// All of them but TimeNone are named as the fields of [ReportRow] are.
+const (
+	TimeDuration  Timing = "duration"
+	TimeCommitted Timing = "committed_after"
+	TimeDelivered Timing = "delivered_after"
+	TimeStarted   Timing = "started_after"
+	TimeFinished  Timing = "finished_after"
+	TimeNone      Timing = "none"
+)
+
+// Timings are all that there are.
+var Timings = []Timing{TimeDuration, TimeCommitted, TimeDelivered, TimeStarted, TimeFinished}
+
 // ReportFilter says what a report is to tell.
 type ReportFilter struct {
 	From, To time.Time  // fire time; widened to whole steps
@@ -74,8 +90,10 @@ type ReportFilter struct {
 	Step  Step  // minutes are not known by job, version or instance
 	Order Order // defaults to time with a step, else to runs
 	Limit int   // of rows: from 1 to MaxReportRows; defaults to DefaultReportRows
-	Brief bool  // counts only: no row says how long things took
-	Total bool  // of all rows together, too
+	// Times are what rows tell the times of; spreads of others are zero. To add one up
+	// takes as long as all the counts do. Defaults to all; TimeNone alone is none.
+	Times []Timing
+	Total bool // of all rows together, too
 }
 
 // Validate returns an *InvalidError that names the first field that is wrong.
@@ -104,6 +122,14 @@ func (f *ReportFilter) Validate() error {
 	case f.Limit < 0 || f.Limit > MaxReportRows:
 		return invalid("limit", "must be from 1 to %d", MaxReportRows)
 	}
+	for _, t := range f.Times {
+		switch {
+		case t == TimeNone && len(f.Times) > 1:
+			return invalid("times", "has none beside others")
+		case t != TimeNone && !slices.Contains(Timings, t):
+			return invalid("times", "%q must be one of %v, or none", t, Timings)
+		}
+	}
 	return checkRange(f.From, f.To)
 }
 
@@ -130,6 +156,9 @@ func (f ReportFilter) WithDefaults() ReportFilter {
 		}
 	}
 	f.Limit = cmp.Or(f.Limit, DefaultReportRows)
+	if len(f.Times) == 0 {
+		f.Times = Timings
+	}
 	length := f.Unit().Length()
 	f.From = f.From.UTC().Truncate(length)
 	if to := f.To.UTC().Truncate(length); to.Before(f.To) {
@@ -138,6 +167,12 @@ func (f ReportFilter) WithDefaults() ReportFilter {
 		f.To = to
 	}
 	return f
+}
+
+// Tells reports whether rows are to tell the times of something, or need them for their
+// order. It expects a filter with its defaults.
+func (f *ReportFilter) Tells(t Timing) bool {
+	return slices.Contains(f.Times, t) || t == TimeDuration && f.Order == OrderDuration || t == TimeStarted && f.Order == OrderLateness
 }
 
 // Unit is the step of which the report is made.

@@ -2296,6 +2296,9 @@ type ReportRunsParams struct {
 	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
 	Order logstore.Order `form:"order,omitempty" json:"order,omitempty"`
 
+	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
+	Times []logstore.Timing `form:"times,omitempty" json:"times,omitempty"`
+
 	// Job group/name
 	Job   []string `form:"job,omitempty" json:"job,omitempty"`
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
@@ -6879,6 +6882,13 @@ func (siw *ServerInterfaceWrapper) ReportRuns(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", query, &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter order: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "times" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "times", query, &params.Times, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter times: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "job" -------------

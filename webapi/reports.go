@@ -33,7 +33,7 @@ func (h *handlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) 
 // ReportRuns answers GET /reports/runs.
 func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
 	p := r.Params
-	filter := logstore.ReportFilter{Jobs: names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit}
+	filter := logstore.ReportFilter{Jobs: names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	report, err := h.store.Report(ctx, filter)
 	if err != nil {

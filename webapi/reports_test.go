@@ -89,3 +89,24 @@ func TestReportsAreByWhatIsAsked(t *testing.T) {
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/today/repair", nil, `"field":"day"`)
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/2020-01-01/repair", nil, `"field":"day"`)
 }
+
+func TestReportsTellTheTimesThatAreAskedFor(t *testing.T) {
+	w := newWorld(t)
+	day := yesterday()
+	w.writeReported(day)
+	q := "?from=" + day.Format(time.RFC3339) + "&to=" + day.Add(24*time.Hour).Format(time.RFC3339)
+	told := func(parameters string, durations, starts, ends int) {
+		t.Helper()
+		got, _ := want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+q+parameters, nil)
+		r := got.Items[0]
+		if r.Runs != 4 || r.Duration.Count != durations || r.Started.Count != starts || r.Finished.Count != ends {
+			t.Errorf("%s: %d runs, %d durations, %d starts and %d ends", parameters, r.Runs, r.Duration.Count, r.Started.Count, r.Finished.Count)
+		}
+	}
+	told("", 4, 4, 4)
+	told("&times=none", 0, 0, 0)
+	told("&times=duration&times=finished_after", 4, 0, 4)
+	told("&times=none&order=lateness", 0, 4, 0)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+q+"&times=none&times=duration", nil, `"field":"times"`)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+q+"&times=sometimes", nil, "times")
+}

@@ -84,15 +84,15 @@ var questions = []question{
 		_, err := s.Histogram(ctx, w.since(oneDay), 96)
 		return err
 	}},
-	{"24 h by hour", 10, reporting(oneDay, func(f *logstore.ReportFilter) { f.Step = logstore.StepHour })},
-	{"30 d by day", 22, reporting(allDays, func(f *logstore.ReportFilter) { f.Step = logstore.StepDay })},
-	{"6 h by minute", 7, reporting(6*time.Hour, func(f *logstore.ReportFilter) { f.Step = logstore.StepMinute })},
-	{"slowest 20 jobs, 7 d", 34, reporting(sevenDays, func(f *logstore.ReportFilter) {
-		f.By, f.Order, f.Limit = []logstore.Dimension{logstore.ByJob}, logstore.OrderDuration, 20
-	})},
-	{"failure ratio top 20, 24 h", 7, reporting(oneDay, func(f *logstore.ReportFilter) {
-		f.By, f.Order, f.Limit = []logstore.Dimension{logstore.ByJob}, logstore.OrderRatio, 20
-	})},
+	{"24 h by hour", 10, reporting(oneDay, byStep(logstore.StepHour, twoTimes...))},
+	{"24 h by hour, all times", 0, reporting(oneDay, byStep(logstore.StepHour))},
+	{"30 d by day", 22, reporting(allDays, byStep(logstore.StepDay))},
+	{"6 h by minute", 7, reporting(6*time.Hour, byStep(logstore.StepMinute, twoTimes...))},
+	{"6 h by minute, all times", 0, reporting(6*time.Hour, byStep(logstore.StepMinute))},
+	{"slowest 20 jobs, 7 d", 34, reporting(sevenDays, topJobs(logstore.OrderDuration, logstore.TimeDuration))},
+	{"slowest 20 jobs, all times", 0, reporting(sevenDays, topJobs(logstore.OrderDuration))},
+	{"failure ratio top 20, 24 h", 7, reporting(oneDay, topJobs(logstore.OrderRatio, logstore.TimeNone))},
+	{"failure ratio, all times", 0, reporting(oneDay, topJobs(logstore.OrderRatio))},
 	{"one job by hour, 7 d", 28, func(ctx context.Context, s logstore.Store, w *asked) error {
 		_, err := s.Report(ctx, logstore.ReportFilter{From: w.end.Add(-sevenDays), To: w.end, Jobs: []job.Name{w.busy}, Step: logstore.StepHour, Limit: 200})
 		return err
@@ -124,6 +124,19 @@ func reporting(span time.Duration, change func(*logstore.ReportFilter)) func(con
 		change(&f)
 		_, err := s.Report(ctx, f)
 		return err
+	}
+}
+
+// twoTimes are those that the aims of reports over time are for.
+var twoTimes = []logstore.Timing{logstore.TimeDuration, logstore.TimeStarted}
+
+func byStep(step logstore.Step, times ...logstore.Timing) func(*logstore.ReportFilter) {
+	return func(f *logstore.ReportFilter) { f.Step, f.Times = step, times }
+}
+
+func topJobs(order logstore.Order, times ...logstore.Timing) func(*logstore.ReportFilter) {
+	return func(f *logstore.ReportFilter) {
+		f.By, f.Order, f.Limit, f.Times = []logstore.Dimension{logstore.ByJob}, order, 20, times
 	}
 }
 

@@ -2335,6 +2335,9 @@ type ReportRunsParams struct {
 	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
 	Order *logstore.Order `form:"order,omitempty" json:"order,omitempty"`
 
+	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
+	Times *[]logstore.Timing `form:"times,omitempty" json:"times,omitempty"`
+
 	// Job group/name
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
@@ -11920,6 +11923,18 @@ func NewReportRunsRequest(server string, params *ReportRunsParams) (*http.Reques
 		if params.Order != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Times != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "times", *params.Times, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

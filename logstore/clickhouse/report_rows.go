@@ -19,16 +19,22 @@ const (
 	starts
 	ends
 
-	noTimes  times = 0
-	allTimes       = durations | commits | deliveries | starts | ends
+	noTimes times = 0
 )
+
+var timings = map[logstore.Timing]times{
+	logstore.TimeDuration: durations, logstore.TimeCommitted: commits, logstore.TimeDelivered: deliveries, logstore.TimeStarted: starts, logstore.TimeFinished: ends,
+}
 
 // timesOf returns those that a report shows.
 func timesOf(f *logstore.ReportFilter) times {
-	if f.Brief {
-		return noTimes
+	wanted := noTimes
+	for timing, one := range timings {
+		if f.Tells(timing) {
+			wanted |= one
+		}
 	}
-	return allTimes
+	return wanted
 }
 
 // columns are those that reportRows reads, the ones that are not wanted empty.
@@ -60,15 +66,15 @@ const fewRows = 200
 // takes half the time.
 func (s *Store) firstRows(ctx context.Context, f *logstore.ReportFilter) ([]logstore.ReportRow, error) {
 	narrow := *f
-	if !f.Brief && f.Order != logstore.OrderTime && f.Limit <= fewRows && slices.Contains(f.By, logstore.ByJob) {
-		by := noTimes
-		switch f.Order {
-		case logstore.OrderDuration:
-			by = durations
-		case logstore.OrderLateness:
-			by = starts
-		case logstore.OrderTime, logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio:
-		}
+	by := noTimes
+	switch f.Order {
+	case logstore.OrderDuration:
+		by = durations
+	case logstore.OrderLateness:
+		by = starts
+	case logstore.OrderTime, logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio:
+	}
+	if by != timesOf(f) && f.Order != logstore.OrderTime && f.Limit <= fewRows && slices.Contains(f.By, logstore.ByJob) {
 		found, err := s.reportRows(ctx, f, reportTable(f), by)
 		if err != nil || len(found) == 0 {
 			return nil, err

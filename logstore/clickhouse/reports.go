@@ -128,10 +128,10 @@ func milliseconds(n uint64) time.Duration { return time.Duration(n) * time.Milli
 
 // spreadOf reads the quantiles of a scale of 32 steps for each doubling, if they were read.
 func spreadOf(n uint64, quantiles []float32) logstore.Spread {
-	s := logstore.Spread{Count: int(n)} //nolint:gosec // counts rows
 	if n == 0 || len(quantiles) == 0 {
-		return s
+		return logstore.Spread{}
 	}
+	s := logstore.Spread{Count: int(n)} //nolint:gosec // counts rows
 	for i, into := range []*time.Duration{&s.P50, &s.P90, &s.P95, &s.P99} {
 		*into = time.Duration(math.Round(math.Exp2(float64(quantiles[i])/32)-1)) * time.Millisecond
 	}

@@ -213,13 +213,14 @@ func reportOrders(t *testing.T, s logstore.Store) {
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/lost", "billing/unknown"}}, "billing/lost")
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/unknown"}})
 	want(logstore.ReportFilter{By: []logstore.Dimension{logstore.ByInstance}, Group: "billing"}, "worker-0", "worker-1", "worker-2")
-	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1, Brief: true})
+	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1, Times: []logstore.Timing{logstore.TimeNone}})
 	if !busiest.From.Equal(day) || !busiest.To.Equal(day.Add(12*time.Hour)) || len(busiest.Rows) != 1 || busiest.Rows[0].Runs != 12 || !busiest.Rows[0].At.Equal(day.Add(10*time.Hour)) {
 		t.Errorf("the busiest minute is %+v; want that of the 12 that were missed", busiest)
 	}
 	if busiest.Rows[0].Duration.Count != 0 || busiest.Rows[0].Statuses[job.StatusMissed] != 12 {
 		t.Errorf("a brief row is %+v", busiest.Rows[0])
 	}
+	reportTimes(t, s, day)
 	hours := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Step: logstore.StepHour, Limit: 1, Total: true}
 	all := hours
 	all.Step = logstore.StepNone
@@ -293,4 +294,48 @@ func failures(t *testing.T, s logstore.Store) {
 	wantInvalid(t, err, "to")
 	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Limit: logstore.MaxFailures + 1})
 	wantInvalid(t, err, "limit")
+}
+
+// reportTimes compares reports that tell some times with what they are of those that tell
+// all.
+func reportTimes(t *testing.T, s logstore.Store, day time.Time) {
+	t.Helper()
+	f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob}, Order: logstore.OrderRatio, Total: true}
+	all := reportOf(t, s, f)
+	spreads := func(r *logstore.ReportRow) []*logstore.Spread {
+		return []*logstore.Spread{&r.Duration, &r.Committed, &r.Delivered, &r.Started, &r.Finished}
+	}
+	want := func(times []logstore.Timing, told ...int) {
+		t.Helper()
+		want := logstore.Report{From: all.From, To: all.To, Rows: slices.Clone(all.Rows), Total: all.Total}
+		for _, r := range append([]*logstore.ReportRow{&want.Total}, pointers(want.Rows)...) {
+			for i, spread := range spreads(r) {
+				if !slices.Contains(told, i) {
+					*spread = logstore.Spread{}
+				}
+			}
+		}
+		f.Times = times
+		if diff := cmp.Diff(want, reportOf(t, s, f)); diff != "" {
+			t.Errorf("the report that tells %v differs from one that tells all (-want +got):\n%s", times, diff)
+		}
+	}
+	for i, timing := range logstore.Timings {
+		want([]logstore.Timing{timing}, i)
+	}
+	want([]logstore.Timing{logstore.TimeStarted, logstore.TimeDuration}, 0, 3)
+	want([]logstore.Timing{logstore.TimeNone})
+	for _, wrong := range [][]logstore.Timing{{"sometimes"}, {logstore.TimeNone, logstore.TimeStarted}} {
+		f.Times = wrong
+		_, err := s.Report(t.Context(), f)
+		wantInvalid(t, err, "times")
+	}
+}
+
+func pointers(rows []logstore.ReportRow) []*logstore.ReportRow {
+	all := make([]*logstore.ReportRow, len(rows))
+	for i := range rows {
+		all[i] = &rows[i]
+	}
+	return all
 }

@@ -149,45 +149,37 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 		}
 		group = append(group, columns[d])
 	}
-	wanted := addedUp
-	if f.Brief {
-		wanted = addedUpBriefly
-	}
 	if len(group) == 0 {
 		group = []string{"''"}
 	}
 	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY %s", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
-		strings.Join(wanted, ", "), readFrom(f).name, strings.Join(conditions, " AND "), strings.Join(group, ", ")), args
+		strings.Join(addedUp(f), ", "), readFrom(f).name, strings.Join(conditions, " AND "), strings.Join(group, ", ")), args
 }
 
-// addedUp are the columns of a tally over some rows.
-var addedUp = func() []string {
+// spreadTimings are what the spreads of a tally are of.
+var spreadTimings = []logstore.Timing{logstore.TimeDuration, logstore.TimeCommitted, logstore.TimeStarted, logstore.TimeFinished, logstore.TimeDelivered}
+
+// addedUp are the columns of a tally over some rows, without what tells times that f does
+// not.
+func addedUp(f *logstore.ReportFilter) []string {
 	added := make([]string, len(tallyColumns))
 	for i, column := range tallyColumns {
+		spread := slices.Index(spreadColumns, column)
 		switch {
+		case spread >= 0 && !f.Tells(spreadTimings[spread]):
+			added[i] = "x''"
+		case spread >= 0:
+			added[i] = "CAST(group_concat(" + column + ", '') AS BLOB)"
+		case slices.Contains([]string{"begun", "duration_sum", "duration_max"}, column) && !f.Tells(logstore.TimeDuration):
+			added[i] = "0"
 		case column == "duration_max":
 			added[i] = "max(duration_max)"
-		case slices.Contains(spreadColumns, column):
-			added[i] = "CAST(group_concat(" + column + ", '') AS BLOB)"
 		default:
 			added[i] = "sum(" + column + ")"
 		}
 	}
 	return added
-}()
-
-// addedUpBriefly is addedUp without what tells times.
-var addedUpBriefly = func() []string {
-	added := slices.Clone(addedUp)
-	for i, column := range tallyColumns {
-		if i > slices.Index(tallyColumns, "attempts") {
-			if added[i] = "0"; slices.Contains(spreadColumns, column) {
-				added[i] = "x''"
-			}
-		}
-	}
-	return added
-}()
+}
 
 // merge adds another tally.
 func (t *tally) merge(other *tally) {

@@ -6391,6 +6391,8 @@ export interface operations {
                 step?: "minute" | "hour" | "day";
                 /** @description What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs */
                 order?: "time" | "runs" | "failures" | "ratio" | "duration" | "lateness";
+                /** @description What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all */
+                times?: ("duration" | "committed_after" | "delivered_after" | "started_after" | "finished_after" | "none")[];
                 /** @description group/name */
                 job?: string[];
                 group?: string;
