@@ -22,7 +22,7 @@ const shortChaos = 12 * time.Second
 // longestSilence is how long a healed cluster may go without a run that happens while
 // there are some that have not ended. Most of it is the wait for the redelivery of
 // what a dead executor had.
-const longestSilence = time.Minute
+const longestSilence = 3 * time.Minute
 
 // saving is how long it may take to save the jobs, about.
 const saving = 8 * time.Second
