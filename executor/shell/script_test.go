@@ -144,10 +144,10 @@ func TestAScriptThatForksForEverIsContained(t *testing.T) {
 	w := newWorld(t)
 	child := newLifeline(t)
 	script := `exec 3> ` + child.path + `
-spawn() { while :; do sh -c 'trap "" TERM; sleep 600' & sleep 0.01; done; }
+spawn() { while :; do sh -c 'trap "" TERM; sleep 600' & sleep 0.05; done; }
 spawn & spawn & wait`
-	e, _ := w.Run(sh(script), runnertest.Timeout(500*time.Millisecond))
-	runnertest.WantEnd(t, e, job.StatusTimedOut, 143, "took longer than its timeout of 500ms")
+	e, _ := w.Run(sh(script), runnertest.Timeout(begun))
+	runnertest.WantEnd(t, e, job.StatusTimedOut, 143, "took longer than its timeout of 2s")
 	child.wantCut()
 }
 
