@@ -14,7 +14,7 @@ task: {shell: "for i in 1 2 3 4 5 6 7; do echo line $i; done; echo line 8 OutOfM
 // found searches until the lines of a run that has ended have come to the store.
 func (s *terminal) found(args ...string) string {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		code, out, errOut := s.run("", append([]string{"search"}, args...)...)
 		if code != 0 || time.Now().After(deadline) {
 			s.t.Fatalf("exit code %d: %s%s", code, out, errOut)
@@ -31,6 +31,7 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 	if code, out, errOut := s.run("", "run", "default/chatty", "--wait"); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, out, errOut)
 	}
+	s.found(`"line 9"`) // lines come in the order in which they were printed, but not all at once
 	out := s.found("outofmemory", "-C", "1", "--color", "always")
 	want := `^\S+  info   default/chatty  \S+/1:7- line 7\n` +
 		`\S+  info   default/chatty  \S+/1:8: line 8 ` + regexp.QuoteMeta(markOn+"OutOfMemory"+markOff) + ` here\n` +
