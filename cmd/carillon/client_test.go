@@ -251,7 +251,7 @@ func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
 
 func TestExampleJobsAreApplied(t *testing.T) {
 	s := newTerminal(t)
-	if code, out, errOut := s.run("", "apply", "-f", "../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n26 created\n") {
+	if code, out, errOut := s.run("", "apply", "-f", "../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n34 created\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// written finds command lines of ours in a page: between backquotes, or on a line of a
+// block.
+var written = regexp.MustCompile("(?m)(?:`|^ *)carillon ([a-z][^`\n]*)")
+
+// TestThePagesNameCommandsAndFlagsThatThereAre holds what the documentation tells people
+// to type against what the program knows.
+func TestThePagesNameCommandsAndFlagsThatThereAre(t *testing.T) {
+	pages := []string{"../../README.md"}
+	for _, folder := range []string{"../../docs/*.md", "../../docs/operations/*.md"} {
+		more, err := filepath.Glob(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, more...)
+	}
+	root := newRoot(commands()...)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	lines, flags := 0, 0
+	for _, page := range pages {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range written.FindAllStringSubmatch(string(data), -1) {
+			line, _, _ := strings.Cut(m[1], " #")
+			words := strings.Fields(line)
+			cmd, rest := commandNamed(root, words)
+			if cmd.HasSubCommands() && len(rest) > 0 && regexp.MustCompile(`^[a-z-]+$`).MatchString(rest[0]) {
+				t.Errorf("%s: %q has no command %s", page, m[0], rest[0])
+				continue
+			}
+			lines++
+			for _, w := range rest {
+				name, isFlag := strings.CutPrefix(w, "--")
+				if name, _, _ = strings.Cut(name, "="); !isFlag || name == "" {
+					continue
+				}
+				if flags++; cmd.Flags().Lookup(strings.Trim(name, ",;:)")) == nil {
+					t.Errorf("%s: %q has no flag --%s", page, m[0], name)
+				}
+			}
+		}
+	}
+	if lines < 100 || flags < 80 {
+		t.Errorf("only %d commands with %d flags were found: the test reads past them", lines, flags)
+	}
+}
+
+// commandNamed returns the command that the first words name, and the words behind.
+func commandNamed(cmd *cobra.Command, words []string) (found *cobra.Command, rest []string) {
+	for len(words) > 0 {
+		next := cmd
+		for _, sub := range cmd.Commands() {
+			if sub.Name() == words[0] {
+				next = sub
+			}
+		}
+		if next == cmd {
+			break
+		}
+		cmd, words = next, words[1:]
+	}
+	return cmd, words
+}
