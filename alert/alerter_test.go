@@ -219,6 +219,64 @@ func TestAcknowledgementEndsReminders(t *testing.T) {
 	})
 }
 
+func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Repeat = job.Duration(time.Hour) })
+		w.ends(report, job.StatusFailed)
+		w.wantSent("opened billing/report failed")
+		edit := func(change func(*alert.Incident)) {
+			w.t.Helper()
+			if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, change); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		snooze := func(inc *alert.Incident) { inc.Snooze("ann", "", time.Now(), time.Now().Add(5*time.Hour)) }
+		edit(snooze)
+		time.Sleep(5*time.Hour - time.Minute)
+		if inc := w.incidents()[0]; !inc.IsSnoozed(time.Now()) || inc.SnoozedBy != "ann" {
+			w.t.Errorf("incident snoozed until %v by %q", inc.SnoozedUntil, inc.SnoozedBy)
+		}
+		w.wantSent() // though it is repeated each hour
+		time.Sleep(time.Minute + settled)
+		w.wantSent("reminder Still open: billing/report failed")
+
+		edit(snooze)
+		edit(snooze)
+		edit(func(inc *alert.Incident) { inc.Wake(time.Now()) })
+		time.Sleep(59 * time.Minute)
+		w.wantSent()
+		time.Sleep(time.Minute + settled)
+		w.wantSent("reminder Still open: billing/report failed")
+
+		edit(snooze)
+		w.ends(report, job.StatusSucceeded)
+		w.wantSent("recovered Resolved: billing/report failed")
+		time.Sleep(6 * time.Hour)
+		w.wantSent()
+	})
+}
+
+func TestAnIncidentSnoozedBeforeItIsToldIsToldWhenItIsWoken(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Wait = job.Duration(time.Minute) })
+		w.ends(report, job.StatusFailed)
+		edit := func(change func(*alert.Incident)) {
+			w.t.Helper()
+			if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, change); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		edit(func(inc *alert.Incident) { inc.Snooze("ann", "later", time.Now(), time.Now().Add(time.Hour)) })
+		time.Sleep(10 * time.Minute)
+		w.wantSent()
+		edit(func(inc *alert.Incident) { inc.Wake(time.Now()) })
+		time.Sleep(settled)
+		w.wantSent("opened billing/report failed")
+	})
+}
+
 func TestAHundredJobsOfAGroupAreOneMessage(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

@@ -32,6 +32,8 @@ type Incident struct {
 	Resolution     string    `json:"resolution,omitempty"`
 	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
 	AcknowledgedBy string    `json:"acknowledged_by,omitempty"`
+	SnoozedUntil   time.Time `json:"snoozed_until,omitzero"`
+	SnoozedBy      string    `json:"snoozed_by,omitempty"`
 	Note           string    `json:"note,omitempty"`
 
 	Deliveries []Delivery `json:"deliveries"`

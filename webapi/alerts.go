@@ -87,13 +87,16 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 // ListIncidents answers GET /alerts/incidents.
 func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
 	p := r.Params
-	sees := seesIncident(ctx)
+	sees, now := seesIncident(ctx), time.Now()
 	fits := func(inc *alert.Incident) bool {
-		return sees(inc) && (p.State == "" || string(inc.State) == p.State) && (p.Alert == "" || inc.Rule == p.Alert) &&
+		return sees(inc) && isIn(inc, p.State, now) && (p.Alert == "" || inc.Rule == p.Alert) &&
 			(p.Group == "" || inc.Group == p.Group) &&
 			(p.Job == "" || slices.ContainsFunc(inc.Jobs, func(a alert.Affected) bool { return string(a.Job) == p.Job }))
 	}
 	kept := logstore.FactFilter{State: p.State, What: p.Alert, Group: p.Group}
+	if p.State != "" && p.State != string(alert.Resolved) {
+		kept.State = string(alert.Open)
+	}
 	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
@@ -103,6 +106,21 @@ func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObje
 		page.Items[i] = shownIncident(&page.Items[i])
 	}
 	return ListIncidents200JSONResponse(page), nil
+}
+
+// isIn reports whether an incident is in a state of the contract: what is open fires,
+// unless it is acknowledged or snoozed.
+func isIn(inc *alert.Incident, state string, now time.Time) bool {
+	snoozed, acknowledged := inc.IsSnoozed(now), !inc.AcknowledgedAt.IsZero()
+	switch state {
+	case "firing":
+		return inc.State == alert.Open && !snoozed && !acknowledged
+	case "acknowledged":
+		return inc.State == alert.Open && !snoozed && acknowledged
+	case "snoozed":
+		return snoozed
+	}
+	return state == "" || string(inc.State) == state
 }
 
 // shownIncident returns an incident without what is the alerter's own.
@@ -166,6 +184,27 @@ func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequest
 	}
 	entryOfChange(ctx).Note = r.Body.Note
 	return ResolveIncident200JSONResponse(shownIncident(inc)), nil
+}
+
+// SnoozeIncident answers POST /alerts/incidents/{incident}/snooze.
+func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error) {
+	lasts := r.Body.Lasts.Std()
+	if err := alert.CheckSnooze(lasts); err != nil {
+		return nil, err
+	}
+	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alert.Incident) {
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		if lasts == 0 {
+			inc.Wake(now)
+		} else {
+			inc.Snooze(author(ctx), r.Body.Note, now, now.Add(lasts))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	entryOfChange(ctx).Note = r.Body.Note
+	return SnoozeIncident200JSONResponse(shownIncident(inc)), nil
 }
 
 // ListDeliveries answers GET /alerts/deliveries.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +151,25 @@ func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
 	inc, _ := want[Incident](g.world, http.StatusOK, "POST", "/api/v1/alerts/incidents/"+mine+"/acknowledge", `{"note":"on it"}`, bob.headers()...)
 	if inc.AcknowledgedBy != "bob" || inc.Note != "on it" {
 		t.Errorf("acknowledged %+v", inc)
+	}
+	in := func(state string) int {
+		g.Helper()
+		page, _ := want[IncidentPage](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents?state="+state, nil, bob.headers()...)
+		return len(page.Items)
+	}
+	snooze := "/api/v1/alerts/incidents/" + mine + "/snooze"
+	inc, _ = want[Incident](g.world, http.StatusOK, "POST", snooze, `{"for":"2h","note":"tomorrow"}`, bob.headers()...)
+	if left := time.Until(inc.SnoozedUntil); inc.SnoozedBy != "bob" || inc.Note != "tomorrow" || left < time.Hour || left > 2*time.Hour {
+		t.Errorf("incident snoozed by %q for %v: %q", inc.SnoozedBy, left, inc.Note)
+	}
+	if got := []int{in("open"), in("firing"), in("acknowledged"), in("snoozed"), in("resolved")}; !slices.Equal(got, []int{1, 0, 0, 1, 0}) {
+		t.Errorf("snoozed, incidents by state: %v", got)
+	}
+	g.problemWith(bob.headers(), 400, "invalid", "POST", snooze, `{"for":"1000h"}`)
+	g.problemWith(bob.headers(), 404, "not_found", "POST", "/api/v1/alerts/incidents/"+id+"/snooze", `{"for":"2h"}`)
+	want[Incident](g.world, http.StatusOK, "POST", snooze, `{"for":"0s"}`, bob.headers()...)
+	if got := []int{in("firing"), in("acknowledged"), in("snoozed")}; !slices.Equal(got, []int{0, 1, 0}) {
+		t.Errorf("woken, incidents by state: %v", got)
 	}
 	want[Incident](g.world, http.StatusOK, "POST", "/api/v1/alerts/incidents/"+mine+"/resolve", nil, bob.headers()...)
 	g.problemWith(bob.headers(), 409, "conflict", "POST", "/api/v1/alerts/incidents/"+mine+"/resolve", nil)

@@ -775,6 +775,13 @@ type IncidentPage struct {
 	Next  string     `json:"next,omitempty"`
 }
 
+// IncidentSnooze defines model for IncidentSnooze.
+type IncidentSnooze struct {
+	// Lasts From 1s to 720h; 0s ends a snooze
+	Lasts job.Duration `json:"for"`
+	Note  string       `json:"note,omitempty"`
+}
+
 // IngestBacklog What waits on a stream to be moved into the log store
 type IngestBacklog = bus.IngestBacklog
 
@@ -1808,6 +1815,7 @@ type ListDeliveriesParams struct {
 
 // ListIncidentsParams defines parameters for ListIncidents.
 type ListIncidentsParams struct {
+	// State Open is whatever is not over: firing, acknowledged or snoozed
 	State string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Alert The rule's name
@@ -1834,6 +1842,12 @@ type AcknowledgeIncidentParams struct {
 
 // ResolveIncidentParams defines parameters for ResolveIncident.
 type ResolveIncidentParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// SnoozeIncidentParams defines parameters for SnoozeIncident.
+type SnoozeIncidentParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
@@ -2513,6 +2527,9 @@ type AcknowledgeIncidentJSONRequestBody = IncidentNote
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = IncidentNote
 
+// SnoozeIncidentJSONRequestBody defines body for SnoozeIncident for application/json ContentType.
+type SnoozeIncidentJSONRequestBody = IncidentSnooze
+
 // PutAlertJSONRequestBody defines body for PutAlert for application/json ContentType.
 type PutAlertJSONRequestBody = Alert
 
@@ -2650,6 +2667,9 @@ type ServerInterface interface {
 	// ResolveIncident Say that an incident is over
 	// (POST /api/v1/alerts/incidents/{incident}/resolve)
 	ResolveIncident(c *fiber.Ctx, incident IncidentID, params ResolveIncidentParams) error
+	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+	// (POST /api/v1/alerts/incidents/{incident}/snooze)
+	SnoozeIncident(c *fiber.Ctx, incident IncidentID, params SnoozeIncidentParams) error
 	// ListAlerts What is worth a message, and to whom
 	// (GET /api/v1/alerts/rules)
 	ListAlerts(c *fiber.Ctx) error
@@ -3543,6 +3563,57 @@ func (siw *ServerInterfaceWrapper) ResolveIncident(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ResolveIncident(c, incident, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SnoozeIncident operation middleware
+func (siw *ServerInterfaceWrapper) SnoozeIncident(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "incident" -------------
+	var incident IncidentID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "incident", c.Params("incident"), &incident, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter incident: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SnoozeIncidentParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SnoozeIncident(c, incident, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8499,6 +8570,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/alerts/incidents/:incident/acknowledge", wrapper.AcknowledgeIncident)
 
+	router.Post(options.BaseURL+"/api/v1/alerts/incidents/:incident/snooze", wrapper.SnoozeIncident)
+
 	router.Post(options.BaseURL+"/api/v1/alerts/incidents/:incident/resolve", wrapper.ResolveIncident)
 
 	router.Get(options.BaseURL+"/api/v1/alerts/deliveries", wrapper.ListDeliveries)
@@ -8886,6 +8959,37 @@ type ResolveIncidentdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ResolveIncidentdefaultApplicationProblemPlusJSONResponse) VisitResolveIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SnoozeIncidentRequestObject struct {
+	Incident IncidentID `json:"incident"`
+	Params   SnoozeIncidentParams
+	Body     *SnoozeIncidentJSONRequestBody
+}
+
+type SnoozeIncidentResponseObject interface {
+	VisitSnoozeIncidentResponse(ctx *fiber.Ctx) error
+}
+
+type SnoozeIncident200JSONResponse Incident
+
+func (response SnoozeIncident200JSONResponse) VisitSnoozeIncidentResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SnoozeIncidentdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SnoozeIncidentdefaultApplicationProblemPlusJSONResponse) VisitSnoozeIncidentResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -12011,6 +12115,9 @@ type StrictServerInterface interface {
 	// ResolveIncident Say that an incident is over
 	// (POST /api/v1/alerts/incidents/{incident}/resolve)
 	ResolveIncident(ctx context.Context, request ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error)
+	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+	// (POST /api/v1/alerts/incidents/{incident}/snooze)
+	SnoozeIncident(ctx context.Context, request SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error)
 	// ListAlerts What is worth a message, and to whom
 	// (GET /api/v1/alerts/rules)
 	ListAlerts(ctx context.Context, request ListAlertsRequestObject) (ListAlertsResponseObject, error)
@@ -12709,6 +12816,48 @@ func (sh *strictHandler) ResolveIncident(ctx *fiber.Ctx, incident IncidentID, pa
 		return err
 	} else if validResponse, ok := response.(ResolveIncidentResponseObject); ok {
 		if err := validResponse.VisitResolveIncidentResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SnoozeIncident operation middleware
+func (sh *strictHandler) SnoozeIncident(ctx *fiber.Ctx, incident IncidentID, params SnoozeIncidentParams) error {
+	var request SnoozeIncidentRequestObject
+
+	request.Incident = incident
+	request.Params = params
+
+	var body SnoozeIncidentJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SnoozeIncident(ctx.UserContext(), request.(SnoozeIncidentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SnoozeIncident")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SnoozeIncidentResponseObject); ok {
+		if err := validResponse.VisitSnoozeIncidentResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

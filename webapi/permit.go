@@ -167,6 +167,7 @@ var permits = map[string]permit{
 	"listIncidents":       {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
 	"getIncident":         {role: auth.Viewer, where: ofIncident},
 	"acknowledgeIncident": {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
+	"snoozeIncident":      {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
 	"resolveIncident":     {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
 	"listDeliveries":      {role: auth.Viewer, where: somewhere}, // as incidents
 	"listSilences":        {role: auth.Viewer, where: somewhere},

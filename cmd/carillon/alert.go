@@ -28,7 +28,7 @@ func newAlertCommand() *cobra.Command {
 			"  printf 'alert: nightly\\nmatch: {groups: [billing]}\\nchannels: [ops]\\n' | carillon apply -f -\n" +
 			"  carillon alert silence --group billing --for 2h --reason 'we move the database'",
 	}
-	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
+	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
 		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(),
 		newAlertSilenceCommand(), newAlertSilencesCommand(), newAlertUnsilenceCommand())
 	return cmd
@@ -43,12 +43,12 @@ func newAlertListCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&state, "state", "open", "open, resolved or all")
+	f.StringVar(&state, "state", "open", "open, which is firing, acknowledged or snoozed; resolved, or all")
 	f.StringVar(&rule, "rule", "", "only those of this `rule`")
 	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
 	f.StringVar(&name, "job", "", "only those about this `job`")
 	f.IntVar(&limit, "limit", 50, "the most incidents to show, up to 1000")
-	complete(cmd, "state", "open", "resolved", "all")
+	complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if state == "all" {
 			state = ""
@@ -78,6 +78,9 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 		state, until := string(inc.State), now
 		if inc.AcknowledgedBy != "" && inc.ResolvedAt.IsZero() {
 			state = "acknowledged"
+		}
+		if inc.IsSnoozed(now) {
+			state = "snoozed"
 		}
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
@@ -116,6 +119,9 @@ func drawIncident(t *table, inc *client.Incident) {
 	t.row("since", instant(inc.OpenedAt))
 	if inc.AcknowledgedBy != "" {
 		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+cell(inc.AcknowledgedBy, 60))
+	}
+	if !inc.SnoozedUntil.IsZero() {
+		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+cell(inc.SnoozedBy, 60))
 	}
 	if !inc.ResolvedAt.IsZero() {
 		t.row("resolved", instant(inc.ResolvedAt)+", "+cell(inc.Resolution, 100))
@@ -166,6 +172,36 @@ func newAlertAcknowledgeCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return r.eachIncident(cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.AcknowledgeIncident(ctx, id, nil, client.IncidentNote{Note: note}))
+		})
+	}
+	return cmd
+}
+
+func newAlertSnoozeCommand() *cobra.Command {
+	var lasts, note string
+	var end bool
+	cmd := &cobra.Command{
+		Use: "snooze INCIDENT...", Short: "Hear nothing of incidents for a while; those that are open then remind of themselves", Args: cobra.MinimumNArgs(1),
+		Example: "  carillon alert snooze 1k7sk3t00abcdefgh --for 8h --note 'it can wait until tomorrow'\n" +
+			"  carillon alert snooze 1k7sk3t00abcdefgh --end",
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVar(&lasts, "for", "1h", "for how long, such as 8h or 1d; at most 30d")
+	f.StringVar(&note, "note", "", "what others should know")
+	f.BoolVar(&end, "end", false, "end the snooze instead")
+	cmd.MarkFlagsMutuallyExclusive("for", "end")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		d, err := job.ParseDuration(lasts)
+		if err != nil {
+			return usage(err)
+		}
+		done := "snoozed"
+		if end {
+			d, done = 0, "not snoozed"
+		}
+		return r.eachIncident(cmd, args, done, func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+			return client.Read[client.Incident](api.SnoozeIncident(ctx, id, nil, client.IncidentSnooze{Lasts: job.Duration(d), Note: note}))
 		})
 	}
 	return cmd

@@ -49,6 +49,12 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 		t.Errorf("message %+v", m)
 	}
 	id := m.Incident.Incident
+	s.want("incident "+id+" is snoozed: default/broken failed\n", "", "alert", "snooze", id, "--for", "2h")
+	if code, out, errOut := s.run("", "alert", "list", "--state", "snoozed", "-o", "json"); code != 0 || !strings.Contains(out, id) {
+		t.Errorf("snoozed incidents: %s%s", out, errOut)
+	}
+	s.want("no incidents\n", "", "alert", "list", "--state", "firing")
+	s.want("incident "+id+" is not snoozed: default/broken failed\n", "", "alert", "snooze", id, "--end")
 	s.want("incident "+id+" is acknowledged: default/broken failed\n", "", "alert", "acknowledge", id, "--note", "on it")
 	s.want("incident "+id+" is resolved: default/broken failed\n", "", "alert", "resolve", id)
 	if m := <-got; m.Event != "recovered" {

@@ -15,7 +15,7 @@ import (
 // commandOf says how each operation of the API is used from the command line: by which
 // command, or after a hyphen why none needs to.
 var commandOf = map[string]string{
-	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "auditLedger": "audit",
+	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "auditLedger": "audit",
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
 	"countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",

@@ -33,10 +33,20 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
 
   await program.job("default/broken", "echo no >&2; exit 3");
   await program.run("default/broken");
-  await page.getByRole("link", { name: "Open", exact: true }).click();
+  await page.getByRole("link", { name: "Firing", exact: true }).click();
   await page.locator("tr", { hasText: "any-failure" }).click();
   await drawer.getByRole("link", { name: "Open run" }).waitFor();
   expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Snooze", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Snooze for 8h" }).click();
+  await drawer.getByText("Snoozed until").waitFor();
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await page.getByText("Nothing is firing").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("link", { name: "Snoozed", exact: true }).click();
+  await page.locator("tr", { hasText: "any-failure" }).click();
+  await drawer.getByRole("button", { name: "Do not snooze any more" }).click();
+  await drawer.getByRole("button", { name: "Snooze", exact: true }).waitFor();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
   await drawer.getByText("Looked after by").waitFor();
   await drawer.getByRole("button", { name: "1h" }).click();

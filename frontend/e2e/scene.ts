@@ -78,6 +78,8 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
     { name: "alerts", path: "/alerts", ready: "table.incidents tbody tr" },
+    { name: "alerts-acknowledged", path: "/alerts/acknowledged", ready: ".empty" },
+    { name: "alerts-snoozed", path: "/alerts/snoozed", ready: ".empty" },
     { name: "alerts-resolved", path: "/alerts/resolved", ready: ".empty" },
     { name: "alert-rules", path: "/alerts/rules", ready: ".tbl tbody tr" },
     { name: "alert-channels", path: "/alerts/channels", ready: ".tbl tbody tr" },

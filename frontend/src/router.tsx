@@ -37,7 +37,15 @@ export const causes = ["schedule", "misfire", "backfill", "manual", "api", "pare
 export const jobViews = ["failing", "running", "paused"] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
-export const alertTabs = ["open", "resolved", "rules", "channels", "silences"] as const;
+export const alertTabs = [
+  "open",
+  "acknowledged",
+  "snoozed",
+  "resolved",
+  "rules",
+  "channels",
+  "silences",
+] as const;
 export const instanceStates = ["online", "draining", "cordoned", "lost", "incompatible"] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;
 

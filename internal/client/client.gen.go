@@ -802,6 +802,13 @@ type IncidentPage struct {
 	Next  string     `json:"next,omitempty"`
 }
 
+// IncidentSnooze defines model for IncidentSnooze.
+type IncidentSnooze struct {
+	// Lasts From 1s to 720h; 0s ends a snooze
+	Lasts job.Duration `json:"for"`
+	Note  string       `json:"note,omitempty"`
+}
+
 // IngestBacklog What waits on a stream to be moved into the log store
 type IngestBacklog = bus.IngestBacklog
 
@@ -1835,6 +1842,7 @@ type ListDeliveriesParams struct {
 
 // ListIncidentsParams defines parameters for ListIncidents.
 type ListIncidentsParams struct {
+	// State Open is whatever is not over: firing, acknowledged or snoozed
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Alert The rule's name
@@ -1861,6 +1869,12 @@ type AcknowledgeIncidentParams struct {
 
 // ResolveIncidentParams defines parameters for ResolveIncident.
 type ResolveIncidentParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// SnoozeIncidentParams defines parameters for SnoozeIncident.
+type SnoozeIncidentParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
@@ -2552,6 +2566,9 @@ type AcknowledgeIncidentJSONRequestBody = IncidentNote
 // ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
 type ResolveIncidentJSONRequestBody = IncidentNote
 
+// SnoozeIncidentJSONRequestBody defines body for SnoozeIncident for application/json ContentType.
+type SnoozeIncidentJSONRequestBody = IncidentSnooze
+
 // PutAlertJSONRequestBody defines body for PutAlert for application/json ContentType.
 type PutAlertJSONRequestBody = Alert
 
@@ -2861,6 +2878,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
 	ResolveIncident(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SnoozeIncidentWithBody Hold back what an incident has to say for a while, or not any more
+	//
+	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+	SnoozeIncidentWithBody(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+	//
+	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+	SnoozeIncident(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAlerts What is worth a message, and to whom
 	//
@@ -4298,6 +4333,44 @@ func (c *Client) ResolveIncidentWithBody(ctx context.Context, incident IncidentI
 // Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
 func (c *Client) ResolveIncident(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResolveIncidentRequest(c.Server, incident, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SnoozeIncidentWithBody Hold back what an incident has to say for a while, or not any more
+//
+// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+func (c *Client) SnoozeIncidentWithBody(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSnoozeIncidentRequestWithBody(c.Server, incident, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+//
+// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+func (c *Client) SnoozeIncident(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSnoozeIncidentRequest(c.Server, incident, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7513,6 +7586,68 @@ func NewResolveIncidentRequestWithBody(server string, incident IncidentID, param
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s/resolve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.CarillonUser != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Carillon-User", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSnoozeIncidentRequest calls the generic SnoozeIncident builder with application/json body
+func NewSnoozeIncidentRequest(server string, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSnoozeIncidentRequestWithBody(server, incident, params, "application/json", bodyReader)
+}
+
+// NewSnoozeIncidentRequestWithBody constructs an http.Request for the SnoozeIncident method, with any body, and a specified content type
+func NewSnoozeIncidentRequestWithBody(server string, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s/snooze", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -14115,6 +14250,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
 	ResolveIncidentWithResponse(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveIncidentResponse, error)
 
+	// SnoozeIncidentWithBodyWithResponse Hold back what an incident has to say for a while, or not any more
+	//
+	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+	SnoozeIncidentWithBodyWithResponse(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SnoozeIncidentResponse, error)
+
+	// SnoozeIncidentWithResponse Hold back what an incident has to say for a while, or not any more
+	//
+	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+	SnoozeIncidentWithResponse(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*SnoozeIncidentResponse, error)
+
 	// ListAlertsWithResponse What is worth a message, and to whom
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -16031,6 +16184,54 @@ func (r ResolveIncidentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ResolveIncidentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SnoozeIncidentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Incident
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SnoozeIncidentResponse) GetJSON200() *Incident {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SnoozeIncidentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SnoozeIncidentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SnoozeIncidentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SnoozeIncidentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SnoozeIncidentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21157,6 +21358,36 @@ func (c *ClientWithResponses) ResolveIncidentWithResponse(ctx context.Context, i
 	return ParseResolveIncidentResponse(rsp)
 }
 
+// SnoozeIncidentWithBodyWithResponse Hold back what an incident has to say for a while, or not any more
+//
+// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+func (c *ClientWithResponses) SnoozeIncidentWithBodyWithResponse(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SnoozeIncidentResponse, error) {
+	rsp, err := c.SnoozeIncidentWithBody(ctx, incident, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSnoozeIncidentResponse(rsp)
+}
+
+// SnoozeIncidentWithResponse Hold back what an incident has to say for a while, or not any more
+//
+// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
+func (c *ClientWithResponses) SnoozeIncidentWithResponse(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*SnoozeIncidentResponse, error) {
+	rsp, err := c.SnoozeIncident(ctx, incident, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSnoozeIncidentResponse(rsp)
+}
+
 // ListAlertsWithResponse What is worth a message, and to whom
 //
 // Returns a wrapper object for the known response body format(s).
@@ -23666,6 +23897,39 @@ func ParseResolveIncidentResponse(rsp *http.Response) (*ResolveIncidentResponse,
 	}
 
 	response := &ResolveIncidentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Incident
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSnoozeIncidentResponse parses an HTTP response from a SnoozeIncidentWithResponse call
+func ParseSnoozeIncidentResponse(rsp *http.Response) (*SnoozeIncidentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SnoozeIncidentResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

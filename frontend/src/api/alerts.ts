@@ -5,8 +5,10 @@ import type { Alert, Channel, ChannelItem } from "./schema.gen";
 
 export const alertsKey = ["alerts"] as const;
 
+export type IncidentState = "firing" | "acknowledged" | "snoozed" | "resolved";
+
 /** What rules have found, the newest first. */
-export function incidentList(state: "open" | "resolved") {
+export function incidentList(state: IncidentState) {
   return infiniteQueryOptions({
     queryKey: [...alertsKey, "incidents", state],
     queryFn: ({ pageParam, signal }) =>
@@ -23,10 +25,13 @@ export function incidentList(state: "open" | "resolved") {
   });
 }
 
-export const openIncidents = queryOptions({
-  queryKey: [...alertsKey, "open"],
+/** Nobody looks after them, or wants to hear of them later. */
+export const firingIncidents = queryOptions({
+  queryKey: [...alertsKey, "firing"],
   queryFn: ({ signal }) =>
-    dataOf(api.GET("/api/v1/alerts/incidents", { signal, params: { query: { state: "open", limit: 100 } } })),
+    dataOf(
+      api.GET("/api/v1/alerts/incidents", { signal, params: { query: { state: "firing", limit: 100 } } }),
+    ),
   refetchInterval: every(10_000),
   retry: false,
 });
@@ -43,6 +48,16 @@ export function incidentQuery(incident: string) {
 export function answerIncident(incident: string, verb: "acknowledge" | "resolve", note: string) {
   const path = `/api/v1/alerts/incidents/{incident}/${verb}` as const;
   return dataOf(api.POST(path, { params: { path: { incident } }, body: { note: note || undefined } }));
+}
+
+/** Holds back what an incident has to say; "0s" ends that. */
+export function snoozeIncident(incident: string, lasts: string, note: string) {
+  return dataOf(
+    api.POST("/api/v1/alerts/incidents/{incident}/snooze", {
+      params: { path: { incident } },
+      body: { for: lasts, note: note || undefined },
+    }),
+  );
 }
 
 export function silence(alert: string | undefined, job: string | undefined, lasts: string, reason: string) {

@@ -2010,6 +2010,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/incidents/{incident}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold back what an incident has to say for a while, or not any more
+         * @description Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+         */
+        post: operations["snoozeIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alerts/incidents/{incident}/resolve": {
         parameters: {
             query?: never;
@@ -3690,6 +3713,12 @@ export interface components {
             /** Format: date-time */
             acknowledged_at?: string;
             acknowledged_by?: string;
+            /**
+             * Format: date-time
+             * @description Nobody hears of it until then; it may have passed
+             */
+            snoozed_until?: string;
+            snoozed_by?: string;
             note?: string;
             no_recovery?: boolean;
             repeat?: components["schemas"]["Duration"];
@@ -3721,6 +3750,11 @@ export interface components {
         IncidentPage: {
             items: components["schemas"]["Incident"][];
             next?: string;
+        };
+        IncidentSnooze: {
+            /** @description From 1s to 720h; 0s ends a snooze */
+            for: components["schemas"]["Duration"];
+            note?: string;
         };
         IncidentNote: {
             note?: string;
@@ -4436,6 +4470,7 @@ export type ChannelSecret = components['schemas']['ChannelSecret'];
 export type Incident = components['schemas']['Incident'];
 export type Delivery = components['schemas']['Delivery'];
 export type IncidentPage = components['schemas']['IncidentPage'];
+export type IncidentSnooze = components['schemas']['IncidentSnooze'];
 export type IncidentNote = components['schemas']['IncidentNote'];
 export type DeliveryItem = components['schemas']['DeliveryItem'];
 export type DeliveryList = components['schemas']['DeliveryList'];
@@ -7623,7 +7658,8 @@ export interface operations {
     listIncidents: {
         parameters: {
             query?: {
-                state?: "open" | "resolved";
+                /** @description Open is whatever is not over: firing, acknowledged or snoozed */
+                state?: "open" | "firing" | "acknowledged" | "snoozed" | "resolved";
                 /** @description The rule's name */
                 alert?: string;
                 /** @description The executor group */
@@ -7693,6 +7729,37 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["IncidentNote"];
+            };
+        };
+        responses: {
+            /** @description The incident as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    snoozeIncident: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The incident's id */
+                incident: components["parameters"]["IncidentID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentSnooze"];
             };
         };
         responses: {

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { Tips } from "@/components/Tips";
 import { Toasts } from "@/components/Toasts";
 import { useT } from "@/i18n";
+import { kiosk } from "@/lib/kiosk";
 import { isLive, setLive } from "@/lib/live-switch";
 import { getPrefs, setPrefs } from "@/lib/prefs";
 import { ShellContext } from "./context";
@@ -13,6 +14,7 @@ import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
 import { useNews } from "./useNews";
+import { useRotation } from "./useRotation";
 import { nextZone } from "./zones";
 
 const loadPalette = () => import("./Palette");
@@ -34,6 +36,7 @@ function Frame() {
   const client = useQueryClient();
   const { pathname } = useLocation();
   useNews();
+  useRotation(kiosk);
   const mayEdit = useMay()("edit");
   const [layer, setLayer] = useState<"palette" | "help" | "nav">();
   const close = () => setLayer(undefined);
@@ -79,8 +82,8 @@ function Frame() {
       <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
         {t.skip}
       </a>
-      <div className="shell">
-        <Sidebar open={layer === "nav"} />
+      <div className={kiosk ? "shell kiosk" : "shell"}>
+        {!kiosk && <Sidebar open={layer === "nav"} />}
         {layer === "nav" && (
           <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
         )}

@@ -16,7 +16,7 @@ import {
   Server,
   Settings,
 } from "lucide-react";
-import { openIncidents } from "@/api/alerts";
+import { firingIncidents } from "@/api/alerts";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
@@ -81,7 +81,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const jobs = useQuery(jobCount({})).data;
   const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
   const groups = useQuery(groupsQuery).data?.items;
-  const open = useQuery(openIncidents).data?.items.length;
+  const open = useQuery(firingIncidents).data?.items.length;
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
   const instances = groups?.flatMap((g) => g.instances) ?? [];
   const lost = instances.filter((i) => i.state === "lost").length;

@@ -2,7 +2,15 @@ import { count } from "./words";
 
 /** What is worth a message, to whom, and what came of it. */
 export const alerts = {
-  tabs: { open: "Open", resolved: "Resolved", rules: "Rules", channels: "Channels", silences: "Silences" },
+  tabs: {
+    open: "Firing",
+    acknowledged: "Acknowledged",
+    snoozed: "Snoozed",
+    resolved: "Resolved",
+    rules: "Rules",
+    channels: "Channels",
+    silences: "Silences",
+  },
   severity: { info: "Info", warning: "Warning", critical: "Critical" },
   columns: {
     severity: "Severity",
@@ -20,9 +28,18 @@ export const alerts = {
     by: "By",
     reason: "Why",
   },
-  noneOpen: "Nothing is open",
-  noneOpenHint: "What rules find is here until it is over.",
-  noneResolved: "Nothing has ended lately",
+  none: {
+    firing: "Nothing is firing",
+    acknowledged: "Nobody looks after anything",
+    snoozed: "Nothing is snoozed",
+    resolved: "Nothing has ended lately",
+  },
+  noneHint: {
+    firing: "What rules find is here until it is over, or somebody looks after it.",
+    acknowledged: "What somebody looks after is here until it is over.",
+    snoozed: "What one wants to hear of later is here until then.",
+    resolved: "",
+  },
   noRules: "No rules yet",
   noRulesHint:
     "A rule says what is worth a message: a run that fails, one that is late, a group without an executor.",
@@ -32,13 +49,17 @@ export const alerts = {
   noSilencesHint:
     "An open alert is silenced for a while from its details, and is listed here until that is over.",
   acknowledged: (who: string) => `Looked after by ${who}`,
-  open: "Open",
+  snoozed: (until: string) => `Snoozed until ${until}`,
+  open: "Firing",
   resolved: "Resolved",
   test: "Test of a channel",
   acknowledge: "Acknowledge",
   resolve: "Resolve",
   silence: "Silence",
   silenceFor: "Silence its rule for",
+  snooze: "Snooze",
+  snoozeFor: (lasts: string) => `Snooze for ${lasts}`,
+  wake: "Do not snooze any more",
   note: "Note",
   jobs: "Jobs",
   deliveries: "Messages",

@@ -69,6 +69,7 @@ export const audit = {
     deleteChannelSecret: "Deleted a channel's secret",
     testChannel: "Tested the channel",
     acknowledgeIncident: "Acknowledged the incident",
+    snoozeIncident: "Snoozed the incident",
     resolveIncident: "Resolved the incident",
     addSilence: "Silenced",
     endSilence: "Ended the silence",

@@ -65,6 +65,7 @@ export const audit: typeof english = {
     deleteChannelSecret: "删除渠道密钥",
     testChannel: "测试渠道",
     acknowledgeIncident: "认领告警",
+    snoozeIncident: "暂缓告警",
     resolveIncident: "解决告警",
     addSilence: "静默",
     endSilence: "结束静默",

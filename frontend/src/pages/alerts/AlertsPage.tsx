@@ -39,7 +39,10 @@ export default function AlertsPage() {
       }
     >
       <Suspense fallback={<Skeleton />}>
-        {(tab === "open" || tab === "resolved") && <Incidents key={tab} state={tab} />}
+        {tab === "open" && <Incidents state="firing" />}
+        {(tab === "acknowledged" || tab === "snoozed" || tab === "resolved") && (
+          <Incidents key={tab} state={tab} />
+        )}
         {tab === "rules" && <Rules />}
         {tab === "channels" && (
           <Allowed deed="admin" group="*">

@@ -1,12 +1,21 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BellOff, BellRing, CircleCheck, UserCheck } from "lucide-react";
+import { AlarmClock, BellOff, BellRing, CircleCheck, UserCheck } from "lucide-react";
 import { useState } from "react";
-import { alertsKey, answerIncident, incidentList, incidentQuery, silence } from "@/api/alerts";
+import {
+  alertsKey,
+  answerIncident,
+  type IncidentState,
+  incidentList,
+  incidentQuery,
+  silence,
+  snoozeIncident,
+} from "@/api/alerts";
 import { refOf } from "@/api/jobs";
 import type { Incident } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
+import { Menu, MenuItem } from "@/components/Menu";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { Mark } from "@/components/Status";
@@ -21,46 +30,48 @@ import { Severity } from "./Severity";
 import { useAlertT } from "./texts";
 
 /** What rules have found and is not over yet, or was lately. */
-export default function Incidents({ state }: { state: "open" | "resolved" }) {
+export default function Incidents({ state }: { state: IncidentState }) {
   const t = useAlertT();
   const list = useInfiniteQuery(incidentList(state));
   const [chosen, setChosen] = useState<string>();
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
   if (!list.data) return <Waiting on={list} />;
-  if (items.length === 0) {
-    return (
-      <Empty
-        icon={state === "open" ? CircleCheck : BellOff}
-        title={state === "open" ? t.alerts.noneOpen : t.alerts.noneResolved}
-        hint={state === "open" ? t.alerts.noneOpenHint : undefined}
-      />
-    );
-  }
   const c = t.alerts.columns;
   return (
     <>
-      <Table heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.state]} className="incidents">
-        {items.map((i) => (
-          <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
-            <td>
-              <Severity of={i.severity} />
-            </td>
-            <td className="result">
-              <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
-                {i.summary}
-              </button>
-            </td>
-            <td className="sec">{i.alert || t.alerts.test}</td>
-            <td className="r num">{i.count}</td>
-            <td className="mut">
-              <Ago at={i.opened_at} />
-            </td>
-            <td>
-              <State of={i} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      {items.length === 0 ? (
+        <Empty
+          icon={state === "firing" ? CircleCheck : BellOff}
+          title={t.alerts.none[state]}
+          hint={t.alerts.noneHint[state]}
+        />
+      ) : (
+        <Table
+          heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.state]}
+          className="incidents"
+        >
+          {items.map((i) => (
+            <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
+              <td>
+                <Severity of={i.severity} />
+              </td>
+              <td className="result">
+                <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
+                  {i.summary}
+                </button>
+              </td>
+              <td className="sec">{i.alert || t.alerts.test}</td>
+              <td className="r num">{i.count}</td>
+              <td className="mut">
+                <Ago at={i.opened_at} />
+              </td>
+              <td>
+                <State of={i} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
       <More of={list} />
       {chosen && <Drawer id={chosen} onClose={() => setChosen(undefined)} />}
     </>
@@ -69,10 +80,19 @@ export default function Incidents({ state }: { state: "open" | "resolved" }) {
 
 function State({ of: i }: { of: Incident }) {
   const t = useAlertT();
+  const f = useFormat();
+  const now = useNow();
   if (i.state === "resolved") {
     return (
       <Mark tone="ok" icon={CircleCheck}>
         {t.alerts.resolved}
+      </Mark>
+    );
+  }
+  if (isSnoozed(i, now)) {
+    return (
+      <Mark tone="idle" icon={AlarmClock}>
+        {t.alerts.snoozed(f.short(i.snoozed_until ?? now, now))}
       </Mark>
     );
   }
@@ -90,6 +110,10 @@ function State({ of: i }: { of: Incident }) {
   );
 }
 
+function isSnoozed(i: Incident, now: number): boolean {
+  return i.state === "open" && i.snoozed_until !== undefined && Date.parse(i.snoozed_until) > now;
+}
+
 /** An incident: the runs that it is about, the messages that went out, and what one may do. */
 function Drawer({ id, onClose }: { id: string; onClose(): void }) {
   const t = useAlertT();
@@ -104,6 +128,11 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
   const done = () => client.invalidateQueries({ queryKey: alertsKey });
   const answer = useMutation({
     mutationFn: (verb: "acknowledge" | "resolve") => answerIncident(id, verb, note),
+    onError: complain,
+    onSuccess: done,
+  });
+  const snooze = useMutation({
+    mutationFn: (lasts: string) => snoozeIncident(id, lasts, note),
     onError: complain,
     onSuccess: done,
   });
@@ -140,6 +169,19 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
                   </Button>
                 ))}
               </>
+            )}
+            {isSnoozed(i, now) ? (
+              <Button busy={snooze.isPending} onClick={() => snooze.mutate("0s")}>
+                {a.wake}
+              </Button>
+            ) : (
+              <Menu trigger={<Button busy={snooze.isPending}>{a.snooze}</Button>}>
+                {["1h", "8h", "24h"].map((lasts) => (
+                  <MenuItem key={lasts} onSelect={() => snooze.mutate(lasts)}>
+                    {a.snoozeFor(lasts)}
+                  </MenuItem>
+                ))}
+              </Menu>
             )}
             <Button busy={answer.isPending} onClick={() => answer.mutate("resolve")}>
               {a.resolve}

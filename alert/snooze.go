@@ -1,0 +1,69 @@
+package alert
+
+import (
+	"slices"
+	"time"
+
+	"carillon/job"
+)
+
+// MaxSnooze is how long an incident may be snoozed.
+const MaxSnooze = 30 * 24 * time.Hour
+
+// CheckSnooze returns an *job.InvalidError unless an incident may be snoozed for so long.
+// Zero ends a snooze.
+func CheckSnooze(lasts time.Duration) error {
+	if lasts != 0 && (lasts < time.Second || lasts > MaxSnooze) {
+		return invalid("for", "%s must be between 1s and %s, or 0s to end the snooze", job.Duration(lasts), job.Duration(MaxSnooze))
+	}
+	return nil
+}
+
+// IsSnoozed reports whether the incident is not to be heard of at an instant.
+func (inc *Incident) IsSnoozed(now time.Time) bool {
+	return inc.State == Open && inc.SnoozedUntil.After(now)
+}
+
+// Snooze holds back what the incident has to say until an instant. Whoever has heard of it
+// is reminded then, unless it is over or somebody looks after it.
+func (inc *Incident) Snooze(by, note string, at, until time.Time) {
+	inc.SnoozedUntil, inc.SnoozedBy = until, by
+	if note != "" {
+		inc.Note = note
+	}
+	why := "snoozed by " + by
+	waiting, told := map[string]bool{}, []string{}
+	for i := range inc.Deliveries {
+		d := &inc.Deliveries[i]
+		if d.State == Waiting {
+			waiting[d.Channel] = true
+		}
+		if d.State == Waiting && d.Claim == 0 && d.Kind != Recovery {
+			d.NextAt, d.Reason = until, why
+		}
+		if d.State == Sent && !slices.Contains(told, d.Channel) {
+			told = append(told, d.Channel)
+		}
+	}
+	for _, channel := range told {
+		if !waiting[channel] && inc.AcknowledgedAt.IsZero() {
+			inc.plan(channel, Reminder, at, until)
+			inc.Deliveries[len(inc.Deliveries)-1].Reason = why
+		}
+	}
+}
+
+// Wake ends a snooze before its time: who has not heard of the incident hears of it now.
+func (inc *Incident) Wake(at time.Time) {
+	inc.SnoozedUntil, inc.SnoozedBy = time.Time{}, ""
+	for i := range inc.Deliveries {
+		d := &inc.Deliveries[i]
+		switch {
+		case d.State != Waiting || d.Claim != 0 || d.Kind == Recovery:
+		case d.Kind == Reminder:
+			d.drop("it is not snoozed any more")
+		case d.NextAt.After(at):
+			d.NextAt, d.Reason = at, ""
+		}
+	}
+}
