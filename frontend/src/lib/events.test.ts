@@ -7,6 +7,7 @@ import { setLive } from "./live-switch";
 let push: (text: string) => void;
 let end: () => void;
 let status: number;
+let speaks: boolean;
 let heard: News[];
 let stop: () => void;
 
@@ -14,6 +15,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   heard = [];
   status = 200;
+  speaks = true;
   vi.stubGlobal(
     "fetch",
     vi.fn(async () => {
@@ -22,6 +24,7 @@ beforeEach(() => {
         start(c) {
           push = (text) => c.enqueue(encoder.encode(text));
           end = () => c.close();
+          if (speaks) push(":\n\n"); // as the server does, so that its stream is seen to be open
         },
       });
       return new Response(body, { status });
@@ -51,6 +54,16 @@ it("tells of what has changed in one batch, and of runs once more when the histo
   expect(heard.map(plain)).toEqual([[false, { runs: ["a/b", "a/c"], jobs: ["a/b"] }]]);
   await vi.advanceTimersByTimeAsync(2000);
   expect(heard.slice(1).map(plain)).toEqual([[false, { runs: ["a/b", "a/c"] }]]);
+});
+
+it("hears nothing from a stream that says nothing, whatever its head promised", async () => {
+  speaks = false;
+  stop = followNews("/events", (n) => heard.push(n));
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(hearsNews()).toBe(false);
+  push(":\n\n");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(hearsNews()).toBe(true);
 });
 
 it("tells a busy page no more often than every two seconds", async () => {

@@ -53,8 +53,13 @@ export function follow(options: FollowOptions): () => void {
         return "end";
       }
       if (!response.ok || !response.body) return "again";
-      options.onState("open");
+      // A proxy may let the head of an answer through and keep its body: a stream is open that says something.
+      let open = false;
       const heard = () => {
+        if (!open) {
+          open = true;
+          options.onState("open");
+        }
         clearTimeout(watchdog);
         watchdog = setTimeout(abort, silence);
       };
