@@ -24,6 +24,11 @@
 // a store can tell that it has it; and an ingester that lost its lease without
 // noticing is refused before it writes anything new.
 //
+// TRIG and EVT tell of the same runs. They take turns, from the noting of a range until
+// the store has it, so that a write that failed halfway is repeated before another changes
+// what it began with; and of a holder that is gone, the range that was noted last is
+// written again first.
+//
 // # What was delivered and not written
 //
 // Acknowledging a message on EVT or LOG acknowledges all before it, so batches are

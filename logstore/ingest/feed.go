@@ -26,6 +26,10 @@ type feed struct {
 	ranges *ranges
 	// told hears from the events what the records then need not say.
 	told *told
+	// turn is shared by the feeds that write runs; nil for the others.
+	turn *turn
+	// caughtUp says that the stream is where the last session would have come.
+	caughtUp bool
 	// Of the other streams: all up to position is gathered, and delivery was the
 	// number of the last delivery.
 	position, delivery uint64
@@ -33,10 +37,10 @@ type feed struct {
 
 func (in *Ingest) feeds() []*feed {
 	shards := in.conn.Cluster().Shards
-	told := newTold()
+	told, turn := newTold(), newTurn()
 	feeds := []*feed{
-		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, told: told, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
+		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, turn: turn, decode: decodeRecord},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, told: told, turn: turn, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, decode: decodeLog},
 	}
 	for _, s := range bus.FactStreams {
@@ -67,18 +71,16 @@ func (f *feed) run(ctx context.Context) error {
 // session brings the stream to where the last session would have come, and goes on
 // from there until something fails.
 func (f *feed) session(ctx context.Context) error {
-	var err error
-	if f.ranges, err = openRanges(ctx, f.conn, f.stream); err != nil {
-		return err
+	if !f.caughtUp {
+		var err error
+		if f.ranges, err = openRanges(ctx, f.conn, f.stream); err != nil {
+			return err
+		}
+		if err := f.catchUp(ctx); err != nil {
+			return err
+		}
 	}
-	if f.queue {
-		err = f.repeatQueue(ctx)
-	} else {
-		err = f.repeatStream(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("recover %s: %w", f.stream, err)
-	}
+	f.caughtUp = false // once something has failed
 	return f.flow(ctx)
 }
 
@@ -135,11 +137,24 @@ func (f *feed) ack(m *message) error {
 
 // writeRange notes the range of messages and writes what they say.
 func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) error {
+	if err := f.turn.take(ctx); err != nil {
+		return err
+	}
+	defer f.turn.pass()
 	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages)}
 	if err := f.ranges.put(ctx, r); err != nil {
 		return err
 	}
 	return f.write(ctx, r, b)
+}
+
+// repeatRange writes the last range again.
+func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
+	if err := f.turn.take(ctx); err != nil {
+		return err
+	}
+	defer f.turn.pass()
+	return f.write(ctx, f.ranges.last, f.said(ctx, messages))
 }
 
 // write hands what the messages of a range say to the store until that takes it.

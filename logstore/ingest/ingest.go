@@ -105,9 +105,23 @@ func (in *Ingest) hold(ctx context.Context, _ *bus.Held) error {
 	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)
 	g.Go(func() error { in.measure(feeding); return nil })
+	var ofRuns []*feed
 	for _, f := range in.feeds() {
+		if f.turn != nil {
+			ofRuns = append(ofRuns, f)
+			continue
+		}
 		g.Go(func() error { return f.run(feeding) })
 	}
+	g.Go(func() error {
+		if err := in.settle(feeding, ofRuns); err != nil {
+			return err
+		}
+		for _, f := range ofRuns {
+			g.Go(func() error { return f.run(feeding) })
+		}
+		return nil
+	})
 	return g.Wait()
 }
 

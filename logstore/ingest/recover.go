@@ -12,6 +12,18 @@ import (
 	"carillon/job"
 )
 
+// catchUp brings the stream to where the last session would have come.
+func (f *feed) catchUp(ctx context.Context) error {
+	repeat := f.repeatStream
+	if f.queue {
+		repeat = f.repeatQueue
+	}
+	if err := repeat(ctx); err != nil {
+		return fmt.Errorf("recover %s: %w", f.stream, err)
+	}
+	return nil
+}
+
 // repeatStream writes the last range of a stream again, if it may not have been
 // written, and what was delivered after it.
 func (f *feed) repeatStream(ctx context.Context) error {
@@ -26,7 +38,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.write(ctx, last, f.said(ctx, messages)); err != nil {
+		if err := f.repeatRange(ctx, messages); err != nil {
 			return err
 		}
 		f.position = last.Last
@@ -106,7 +118,7 @@ func (f *feed) repeatQueue(ctx context.Context) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if err := f.write(ctx, last, f.said(ctx, found)); err != nil {
+	if err := f.repeatRange(ctx, found); err != nil {
 		return err
 	}
 	if len(found) > last.Count {
