@@ -17,7 +17,7 @@ import (
 var commandOf = map[string]string{
 	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "auditLedger": "audit",
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
-	"countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
+	"countLogs": "search", "countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
 	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAudit": "changes", "exportRuns": "get runs", "facetRuns": "report breakdown",

@@ -25,7 +25,7 @@ const maxHits = 1000
 func newSearchCommand() *cobra.Command {
 	var f runFilter
 	var levels []string
-	var limit, around int
+	var limit, around, parts int
 	var run, colour string
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
@@ -33,10 +33,12 @@ func newSearchCommand() *cobra.Command {
 		Long: "Find lines that have all of the words, in any order and case, newest run first. What stands in double quotes within\n" +
 			"an argument must stand so in the line. Each line is shown with its job, run, attempt and number; lines around it,\n" +
 			"which --context asks for, have a \"-\" after the number.\n" +
+			"--count 24 shows instead how many such lines there are in each 24th of the range, which is the last seven days by default.\n" +
 			"With -o json each line is an object of its own, with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
 			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
 			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
+			"  carillon search timeout --since 24h --count 24\n" +
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
 	r := newRemote(cmd)
@@ -49,8 +51,11 @@ func newSearchCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.to, "to", "", "only of fires before this `instant`, in RFC 3339")
 	cmd.Flags().IntVar(&limit, "limit", 100, "the most lines to show; 0 is all")
 	cmd.Flags().IntVarP(&around, "context", "C", 0, "how many `lines` before and after each to show too, at most 20")
+	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in so many `parts` of the range, at most 240, and show none")
 	cmd.Flags().StringVar(&colour, "color", "auto", "whether to mark what was found: auto is on a terminal, unless NO_COLOR is set; always; never")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	cmd.MarkFlagsMutuallyExclusive("count", "limit")
+	cmd.MarkFlagsMutuallyExclusive("count", "context")
 	complete(cmd, "level", "debug", "info", "warn", "error")
 	complete(cmd, "color", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -59,6 +64,8 @@ func newSearchCommand() *cobra.Command {
 			return usage(errors.New("--limit must not be negative"))
 		case around < 0 || around > maxAround:
 			return usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
+		case parts < 0 || parts > maxCounted:
+			return usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
 		case !slices.Contains([]string{"auto", "always", "never"}, colour):
 			return usage(errors.New("--color must be auto, always or never"))
 		case r.output == asYAML:
@@ -84,11 +91,21 @@ func newSearchCommand() *cobra.Command {
 			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(around),
 		}
 		out := cmd.OutOrStdout()
+		if parts > 0 {
+			counts, err := countHits(cmd.Context(), api, params, parts)
+			if err != nil {
+				return err
+			}
+			return r.output.show(out, counts, func(t *table) { drawHitCounts(t, counts) })
+		}
 		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
 		return search(cmd.Context(), api, params, limit, p)
 	}
 	return cmd
 }
+
+// maxCounted is the most parts in which the API counts lines.
+const maxCounted = 240
 
 // maxAround is the most lines before and after a hit that the API gives.
 const maxAround = 20
