@@ -216,7 +216,7 @@ func (v *governor) place(ctx context.Context, w *held, token *rate.Reservation) 
 		p.result = settled
 		return
 	case !w.t.StartBy.IsZero() && time.Now().After(w.t.StartBy):
-		w.fail(ctx, job.StatusMissed, "its group had no room to begin it by "+w.t.StartBy.Format(time.RFC3339))
+		w.fail(ctx, job.StatusMissed, "no instance of its group could begin it by "+w.t.StartBy.Format(time.RFC3339))
 		p.result = settled
 		return
 	case w.t.Delivery == job.AtMostOnce && w.delivery > 1 && w.resume(ctx):

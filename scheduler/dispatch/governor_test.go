@@ -129,7 +129,7 @@ func TestWhatMayNotWaitAnyLongerIsMissedWithoutUsingUpTheRate(t *testing.T) {
 		if n := w.count(); n < 4 || n > 7 {
 			t.Errorf("%d runs began, want five or so", n)
 		}
-		w.wantTold(late, "finished missed its group had no room to begin it by 2026-01-05T02:00:15Z")
+		w.wantTold(late, "finished missed no instance of its group could begin it by 2026-01-05T02:00:15Z")
 		w.wantTriggers(0)
 	})
 }
