@@ -15,8 +15,9 @@ import (
 // Hold is the switch for everything: while it is on, every fire is recorded as
 // skipped. It holds for fires after EffectiveFrom.
 type Hold struct {
-	Paused        bool      `json:"paused"`
-	EffectiveFrom time.Time `json:"effective_from"`
+	Paused bool `json:"paused"`
+	// EffectiveFrom is since when the switch is as it is; zero is that nobody has used it.
+	EffectiveFrom time.Time `json:"effective_from,omitzero"`
 	// Until is when a pause ends by itself, the fires at that instant running; zero is
 	// never.
 	Until  time.Time `json:"until,omitzero"`

@@ -160,6 +160,9 @@ func (w *world) keepsContract(r *http.Request, response *http.Response, body []b
 	}); err != nil {
 		w.Errorf("%s %s: the response breaks the contract: %v\n%s", r.Method, r.URL.Path, err, body)
 	}
+	if bytes.Contains(body, []byte(`"0001-01-01T00:00:00Z"`)) {
+		w.Errorf("%s %s: the response has an instant that nothing happened at:\n%s", r.Method, r.URL.Path, body)
+	}
 	if response.StatusCode < http.StatusBadRequest {
 		answered.Store(route.Operation.OperationID, true)
 	}

@@ -326,12 +326,12 @@ type AuditEntry = audit.Entry
 // AuditPage defines model for AuditPage.
 type AuditPage struct {
 	// AsOf The bus does not answer: what was changed after this may be missing. Absent where all is there
-	AsOf  time.Time    `json:"as_of,omitempty"`
+	AsOf  time.Time    `json:"as_of,omitzero"`
 	Items []AuditEntry `json:"items"`
 	Next  string       `json:"next,omitempty"`
 
 	// Since The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
-	Since time.Time `json:"since,omitempty"`
+	Since time.Time `json:"since,omitzero"`
 }
 
 // AuditedPage defines model for AuditedPage.

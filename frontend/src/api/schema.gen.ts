@@ -3194,8 +3194,11 @@ export interface components {
         /** @description The switch for everything. While it is on, every fire is recorded as skipped. */
         Hold: {
             paused: boolean;
-            /** Format: date-time */
-            effective_from: string;
+            /**
+             * Format: date-time
+             * @description Since when it is as it is. Absent where nobody has used it yet
+             */
+            effective_from?: string;
             /**
              * Format: date-time
              * @description When the pause ends by itself, the fires at that instant running

@@ -175,7 +175,7 @@ function Switch() {
               {t.cluster.heldNow}
             </Mark>
             <p className="sec">
-              {t.cluster.since(f.short(hold.effective_from, now))}{" "}
+              {hold.effective_from && t.cluster.since(f.short(hold.effective_from, now))}{" "}
               {hold.until && t.pause.heldUntil(f.short(hold.until, now))}{" "}
               {hold.author && t.banner.heldBy(hold.author)} {hold.note}
             </p>
