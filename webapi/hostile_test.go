@@ -30,6 +30,7 @@ type hostile struct {
 func newHostile(t *testing.T) *hostile {
 	t.Helper()
 	h := &hostile{guardedWorld: newGuardedWorld(t), r: rand.New(rand.NewPCG(1, 2))}
+	h.echoes = true
 	ann := h.administrator()
 	made, _ := want[NewToken](h.world, http.StatusCreated, "POST", "/api/v1/tokens", `{"name":"hostile"}`, ann.headers()...)
 	h.as = []header{{"Authorization", "Bearer " + made.Secret}}

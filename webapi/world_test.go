@@ -38,6 +38,7 @@ type world struct {
 	rules  routers.Router
 	stop   context.CancelFunc // tells the server to stop
 	ended  chan error         // what Run returned
+	echoes bool               // requests have any text and instant, which answers repeat
 }
 
 const shards = 4
@@ -160,7 +161,7 @@ func (w *world) keepsContract(r *http.Request, response *http.Response, body []b
 	}); err != nil {
 		w.Errorf("%s %s: the response breaks the contract: %v\n%s", r.Method, r.URL.Path, err, body)
 	}
-	if bytes.Contains(body, []byte(`"0001-01-01T00:00:00Z"`)) {
+	if !w.echoes && bytes.Contains(body, []byte(`"0001-01-01T00:00:00Z"`)) {
 		w.Errorf("%s %s: the response has an instant that nothing happened at:\n%s", r.Method, r.URL.Path, body)
 	}
 	if response.StatusCode < http.StatusBadRequest {
