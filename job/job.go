@@ -134,13 +134,15 @@ func explain(err error) error {
 		return invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid(strings.Trim(text, `"`), "is not a known field")
+		return invalid(strings.Trim(text, `"`), unknownField)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return invalid("", "the document ends too early")
 	}
 	return invalid("", "%s", strings.TrimPrefix(err.Error(), "json: "))
 }
+
+const unknownField = "is not a known field"
 
 func jsonKind(goType string) string {
 	switch {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -9,18 +10,24 @@ import (
 )
 
 // locate gives err the field that it is about, where err does not say so itself: a
-// type that reads its own text, such as [Duration], does not know where that stands.
+// type that reads its own text, such as [Duration], does not know where that stands, and
+// of an unknown field only the name is told, not what it is in.
 // data is the document that could not be decoded into a value like into.
 func locate(data []byte, into any, err error) error {
 	bad, ok := errors.AsType[*InvalidError](err)
-	if !ok || bad.Field != "" {
+	if !ok || bad.Field != "" && bad.Reason != unknownField {
 		return err
 	}
 	same := func(part []byte) bool {
-		err := json.Unmarshal(part, reflect.New(reflect.TypeOf(into).Elem()).Interface())
+		dec := json.NewDecoder(bytes.NewReader(part))
+		dec.DisallowUnknownFields()
+		err := dec.Decode(reflect.New(reflect.TypeOf(into).Elem()).Interface())
 		return err != nil && explain(err).Error() == bad.Error()
 	}
-	return &InvalidError{Field: culprit(data, same), Reason: bad.Reason}
+	if path := culprit(data, same); path != "" {
+		return &InvalidError{Field: path, Reason: bad.Reason}
+	}
+	return bad
 }
 
 // culprit returns the path of the field that alone is enough for same to hold; ""
@@ -40,6 +47,9 @@ func culprit(object []byte, same func([]byte) bool) string {
 		}
 		if !same(within(fields[name])) {
 			continue
+		}
+		if same(within([]byte("null"))) { // whatever is in it
+			return name
 		}
 		if inner := culprit(fields[name], func(part []byte) bool { return same(within(part)) }); inner != "" {
 			return name + "." + inner

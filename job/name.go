@@ -16,7 +16,10 @@ type Name string
 // ParseName returns s as a Name. Its error is an *InvalidError for field "job".
 func ParseName(s string) (Name, error) {
 	group, name, ok := strings.Cut(s, "/")
-	if !ok {
+	switch {
+	case s == "":
+		return "", invalid("job", "is missing: GROUP/NAME, for example billing/nightly-report")
+	case !ok:
 		return "", invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip(s))
 	}
 	if why := slugProblem(group); why != "" {

@@ -42,7 +42,7 @@ func TestATaskThatCannotBeDoneIsRefusedByField(t *testing.T) {
 	f(`{"http": {"url": "http://x", "auth": {"bearer": "${TOKEN}"}}}`, "task.http.auth.bearer names ${TOKEN}, which is neither in env nor in secrets")
 	f(`{"http": {"url": "http://x", "auth": {"bearer": "${TOKEN}"}}, "secrets": {"TOKEN": "api-token"}}`)
 	f(`{"http": {"url": "http://x"}, "dir": "/"}`, "task has dir or stdin")
-	f(`{"http": {"url": "http://x", "verb": "GET"}}`, "verb is not a known field")
+	f(`{"http": {"url": "http://x", "verb": "GET"}}`, "task.http.verb is not a known field")
 
 	f(`{"script": {"language": "python", "source": "print(1)"}}`)
 	f(`{"script": {"language": "cobol", "source": "x"}}`, `task.script.language "cobol" must be one of shell, python, node, php, powershell, starlark`)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -104,7 +105,7 @@ const otherParameters = "x-other-parameters"
 func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) error {
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
-		return invalid("", "has a query string that cannot be read: a % must be followed by two hexadecimal digits")
+		return invalid("", reasonOfQuery(err))
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request:     &http.Request{Method: c.Method(), URL: &url.URL{}, Header: http.Header(c.GetReqHeaders())},
@@ -132,20 +133,6 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// reasonOf returns the part of a checker's error that is about the value.
-func reasonOf(err error) string {
-	if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
-		return e.Reason
-	}
-	if e, ok := errors.AsType[*openapi3filter.ParseError](err); ok {
-		if e.Reason != "" {
-			return fmt.Sprintf("%v: %s", e.Value, e.Reason)
-		}
-		return fmt.Sprintf("%v cannot be read: %v", e.Value, e.Cause)
-	}
-	return "is not valid"
 }
 
 // decoders check the documents that packages job and alert define, which say more than a
@@ -176,6 +163,9 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 	if kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType)); err != nil || kind != fiber.MIMEApplicationJSON {
 		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
 	}
+	if !utf8.Valid(body) { // its text would be kept with other characters than were sent
+		return invalid("", "not JSON: the body is not UTF-8")
+	}
 	if decode := decoders[op.OperationID]; decode != nil {
 		return decode(body)
 	}
@@ -194,7 +184,7 @@ func checkSchema(body []byte, schema *openapi3.Schema) error {
 		}
 		return invalid("", "not JSON")
 	}
-	err := schema.VisitJSON(value, openapi3.MultiErrors())
+	err := schema.VisitJSON(value, openapi3.MultiErrors(), formats)
 	if err == nil {
 		return nil
 	}
@@ -213,7 +203,7 @@ func checkSchema(body []byte, schema *openapi3.Schema) error {
 				flatten(e.Origin)
 				return
 			}
-			field = strings.Join(e.JSONPointer(), ".")
+			field = fieldOf(e)
 		}
 		if len(errs) < maxFieldErrors {
 			errs = append(errs, invalid(field, reasonOf(err)))

@@ -2439,7 +2439,10 @@ export interface components {
             /** @description What goes after `Authorization: Bearer` */
             secret: string;
         };
-        /** @example 5m */
+        /**
+         * Format: go-duration
+         * @example 5m
+         */
         Duration: string;
         /** @enum {string} */
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
