@@ -86,7 +86,7 @@ it("runs by job are sorted by what the server can have first", async () => {
   await close();
 });
 
-it("lines that were found are charted by when they were printed, and followed as they are", async () => {
+it("all lines that a search finds are charted, and followed as they are printed", async () => {
   const { page, faults, close } = await open("/logs?q=tick");
   await page.getByText("No line matches").waitFor();
   await program.job("default/ticks", 'echo "tick 1"; echo "tick 2"; echo "tick 3"');
@@ -98,20 +98,69 @@ it("lines that were found are charted by when they were printed, and followed as
     .poll(() => page.locator(".hits .ll .m").allTextContents())
     .toEqual(["tick 3", "tick 2", "tick 1"]);
   expect(await axe(page)).toEqual([]);
+  await program.job("default/ticks", 'for n in $(seq 300); do echo "tick $n"; done');
   await program.run("default/ticks");
-  const chart = page.getByRole("img", { name: /^6 lines over time/ });
+  const chart = page.getByRole("img", { name: /^303 lines over time/ });
   await chart.waitFor();
+  const counted = page.waitForResponse((r) => r.url().includes("/logs/histogram?") && r.ok());
   await page.getByRole("button", { name: "Live tail" }).click();
   await page.waitForURL("**/logs?q=tick");
-  await page.getByText("When these lines were printed.").waitFor();
 
-  // The oldest are at the left, and the keys lead to them.
+  // A page of them is in the list, and all in the chart.
+  await expect.poll(() => page.locator(".hits .ll").count()).toBe(200);
+  await counted;
+  await page.locator(".filters").getByText("303 lines", { exact: true }).waitFor();
+  await chart.waitFor();
+
+  // The keys lead to a bar with lines, and Enter to no more than its lines.
+  const card = page.locator(".chart .hover");
   await chart.focus();
-  await page.keyboard.press("ArrowLeft");
-  for (let i = 0; i < 95; i++) await page.keyboard.press("ArrowLeft");
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press("ArrowLeft");
+        return card.textContent();
+      },
+      { interval: 50 },
+    )
+    .toMatch(/(Error|Warn|Others) [1-9]/);
+  const said = [...((await card.textContent()) ?? "").matchAll(/(?:Error|Warn|Others) (\d+)/g)];
+  const total = said.reduce((n, [, lines]) => n + Number(lines), 0);
   await page.keyboard.press("Enter");
-  await page.locator(".hits a.ll:focus").getByText("tick").waitFor();
+  await page.waitForURL(/\/logs\?q=tick&from=[^&]+&to=[^&]+$/);
+  await page.getByRole("img", { name: new RegExp(`^${total} lines over time`) }).waitFor();
+  await expect.poll(() => page.locator(".hits .ll").count()).toBe(Math.min(total, 200));
   expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Show the whole range" }).click();
+  await page.waitForURL("**/logs?q=tick");
+  await chart.waitFor();
   expect(faults).toEqual([]);
+  await close();
+});
+
+it("what was not counted is said, and lines are there without their chart", async () => {
+  await program.job("default/tock", "echo tock");
+  await program.run("default/tock");
+  const stored = () => program.api<{ items: unknown[] }>("GET", "/logs?text=tock");
+  await expect.poll(async () => (await stored()).items.length).toBe(1);
+  const { page, close } = await open("/");
+  await page.route("**/api/v1/logs/histogram?*", async (route) => {
+    const answer = await route.fetch();
+    const all = await answer.json();
+    const since = all.buckets[90].at;
+    await route.fulfill({ response: answer, json: { ...all, since, complete: false } });
+  });
+  await page.goto(`${program.url}/logs?q=tock`);
+  await page.getByText(/^Lines by when .* counted back to/).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await page.unroute("**/api/v1/logs/histogram?*");
+  await page.route("**/api/v1/logs/histogram?*", (route) => route.abort());
+  await page.reload();
+  await page.locator(".histogram").getByRole("alert").waitFor();
+  await page.locator(".hits .ll").first().waitFor();
+  await page.unroute("**/api/v1/logs/histogram?*");
+  await page.locator(".histogram").getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("img", { name: /^1 line over time/ }).waitFor();
   await close();
 });

@@ -230,6 +230,8 @@ const logs = createRoute({
       job: many(s.job)?.filter((j) => refOf(j).group !== ""),
       group: one(s.group),
       range: oneOf(s.range, ranges),
+      from: one(s.from),
+      to: one(s.to),
       tail: oneOf(s.tail, ["true"] as const),
     }),
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),

@@ -9,6 +9,7 @@ export interface LogFilter {
   job?: string[];
   group?: string;
   from?: string;
+  to?: string;
 }
 
 /** Lines of all runs that match, those of the newest run first. */
@@ -37,6 +38,18 @@ export function logTail(filter: LogFilter) {
       dataOf(api.GET("/api/v1/logs", { signal, params: { query: { ...filter, limit: tailed } } })),
     placeholderData: keepPreviousData,
     refetchInterval: always(2000),
+    retry: false,
+  });
+}
+
+/** How many lines match in each part of the range, all of them or for as long as the server counts. */
+export function logCounts(filter: LogFilter, parts: number, followed: boolean) {
+  return queryOptions({
+    queryKey: ["logs", "counts", filter, parts],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/logs/histogram", { signal, params: { query: { ...filter, parts } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: followed ? always(10_000) : false,
     retry: false,
   });
 }

@@ -13,8 +13,10 @@ export const logs = {
   chart: (n: number, errors: number, warnings: number) =>
     `${count(n, "line", "lines")} over time, ${count(errors, "error", "errors")}, ${count(warnings, "warning", "warnings")}`,
   others: "Others",
-  allHint: "When these lines were printed. A bar leads to its lines.",
-  loadedHint: "When the lines that are loaded were printed; there are more. A bar leads to its lines.",
+  chartHint: "Lines by when their runs fired. A bar narrows the range to it.",
+  countedSince: (at: string) =>
+    `They were counted back to ${at}; a shorter range or more filters let all be counted.`,
+  uncounted: "Not counted",
   tail: "Live tail",
   tailHint: (n: number) => `The last lines of the newest runs, up to ${n}, as they are printed.`,
 };

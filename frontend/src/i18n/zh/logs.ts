@@ -10,8 +10,9 @@ export const logs: typeof english = {
   end: "已全部列出",
   chart: (n, errors, warnings) => `按时间分布的 ${n} 行，其中错误 ${errors}、警告 ${warnings}`,
   others: "其他",
-  allHint: "这些日志行的输出时间。点击柱条可跳到对应的行。",
-  loadedHint: "已加载日志行的输出时间；还有更多。点击柱条可跳到对应的行。",
+  chartHint: "按所属运行的触发时间统计。点击柱条可缩小到该时段。",
+  countedSince: (at) => `仅统计到 ${at} 为止；缩短范围或增加筛选条件后可统计全部。`,
+  uncounted: "未统计",
   tail: "实时跟踪",
   tailHint: (n) => `最新运行的最后若干行（至多 ${n} 行），随输出更新。`,
 };

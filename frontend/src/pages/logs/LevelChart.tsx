@@ -1,37 +1,37 @@
 import { Chart, GridLines, TimeAxis } from "@/components/Chart";
 import { useFormat } from "@/lib/format";
 import { countStep, ticks } from "@/lib/scale";
-import type { LevelBar } from "./levels";
+import { type LevelBar, linesIn } from "./levels";
 import { useLogsT } from "./texts";
 
 interface LevelChartProps {
   bars: LevelBar[];
-  /** A bar with lines was chosen. */
+  /** One of several bars was chosen that has lines, or may have. */
   onOpen(bar: LevelBar): void;
 }
 
-/** When lines were printed: errors and warnings below, where they are seen however few they are. */
+/** How many lines a search finds over time, by when their runs fired: errors and warnings below, where they are seen however few they are. */
 export function LevelChart({ bars, onOpen }: LevelChartProps) {
   const t = useLogsT();
   const f = useFormat();
-  const [from, to] = [bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1];
-  const most = Math.max(1, ...bars.map((b) => b.error + b.warn + b.rest));
+  const { from, to: next } = bars[0] ?? { from: 0, to: 1 };
+  const to = from + bars.length * (next - from); // the last bar may be cut short, and is drawn as wide as all
+  const most = Math.max(1, ...bars.map((b) => linesIn([b])));
   const lines = ticks(most, countStep(most, 2));
   const top = lines.at(-1) ?? most;
-  const sum = (of: "error" | "warn" | "rest") => bars.reduce((n, b) => n + b[of], 0);
-  const [errors, warnings] = [sum("error"), sum("warn")];
+  const sum = (of: "error" | "warn") => bars.reduce((n, b) => n + b[of], 0);
   const seconds = to - from < 600_000;
   const write = (at: number) => (seconds ? f.time(at) : f.short(at, to));
   return (
     <Chart
-      label={t.logs.chart(errors + warnings + sum("rest"), errors, warnings)}
+      label={t.logs.chart(linesIn(bars), sum("error"), sum("warn"))}
       height={84}
       left={46}
       count={bars.length}
       find={(share) => (share < 0 || share >= 1 ? undefined : Math.floor(share * bars.length))}
       open={(i) => {
         const bar = bars[i];
-        return bar && bar.first !== undefined ? () => onOpen(bar) : undefined;
+        return bar && bars.length > 1 && (!bar.counted || linesIn([bar]) > 0) ? () => onOpen(bar) : undefined;
       }}
       card={(i, plot) => {
         const bar = bars[i];
@@ -48,12 +48,14 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
               <div>
                 {write(bar.from)} – {write(bar.to)}
               </div>
-              {parts.map(([look, means, n]) => (
-                <div key={look}>
-                  <i className={look} />
-                  {means} <b className="num">{f.number(n)}</b>
-                </div>
-              ))}
+              {bar.counted
+                ? parts.map(([look, means, n]) => (
+                    <div key={look}>
+                      <i className={look} />
+                      {means} <b className="num">{f.number(n)}</b>
+                    </div>
+                  ))
+                : t.logs.uncounted}
             </>
           ),
         };
@@ -61,9 +63,17 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
     >
       {(plot, over) => {
         const wide = plot.width / bars.length;
+        const uncounted = wide * bars.filter((b) => !b.counted).length;
         const h = (n: number) => (n === 0 ? 0 : Math.max(2, (n / top) * (plot.base - plot.top)));
         return (
           <>
+            <rect
+              x={plot.left}
+              y={plot.top}
+              width={uncounted}
+              height={plot.base - plot.top}
+              className="future"
+            />
             <GridLines
               plot={plot}
               values={lines}

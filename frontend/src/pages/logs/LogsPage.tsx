@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileSearch, Radio, SearchX, Square } from "lucide-react";
-import { memo, useMemo, useRef } from "react";
+import { memo, useMemo } from "react";
 import { refOf } from "@/api/jobs";
-import { type LogFilter, logSearch, logTail, tailed } from "@/api/logs";
+import { type LogFilter, logCounts, logSearch, logTail, tailed } from "@/api/logs";
 import type { LogLine } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
@@ -24,26 +24,30 @@ import { levels, ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { LevelChart } from "./LevelChart";
-import { levelBars, newestFirst } from "./levels";
+import { levelBars, linesIn, newestFirst } from "./levels";
 import { useLogsT } from "./texts";
 
 /** How much of a line is shown; the run has all of it. */
 const drawn = 600;
 /** How many bars the chart of lines has. */
 const parts = 96;
+const iso = (ms: number) => new Date(ms).toISOString();
 
 /** What all runs print, by words. Each line leads to its place in its run. */
 export default function LogsPage() {
   const t = useLogsT();
+  const f = useFormat();
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });
-  const { q, level, job, group, range = "24h", tail } = search;
+  const now = useNow();
+  const { q, level, job, group, range = "24h", from, to, tail } = search;
+  const fixed = from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
-  const from = useMemo(
-    () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
+  const begin = useMemo(
+    () => iso(Math.floor((serverNow() - spans[range]) / 1000) * 1000),
     [range, q, level, job, group, tail],
   );
-  const filter: LogFilter = { text: q, level, job, group, from };
+  const filter: LogFilter = { text: q, level, job, group, ...(fixed ? { from, to } : { from: begin }) };
   const found = useInfiniteQuery({ ...logSearch(filter), enabled: !tail });
   const last = useQuery({ ...logTail(filter), enabled: tail !== undefined });
   const list = tail ? last : found;
@@ -52,11 +56,16 @@ export default function LogsPage() {
     [tail, last.data, found.data],
   );
   const more = tail ? last.data?.next !== undefined : found.hasNextPage;
-  const bars = useMemo(() => levelBars(lines, parts), [lines]);
-  const hits = useRef<HTMLOListElement>(null);
+  // The chart does not hold up the lines, and they are there without it.
+  const counts = useQuery({
+    ...logCounts(filter, parts, tail !== undefined),
+    enabled: list.data !== undefined && !list.isPlaceholderData,
+  });
+  const bars = useMemo(() => (counts.data ? levelBars(counts.data) : []), [counts.data]);
+  const total = Math.max(lines.length, tail ? 0 : linesIn(bars));
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const filtered = Boolean(q || level || job || group);
+  const filtered = Boolean(q || level || job || group || fixed);
   const orNone = <T,>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
   const words = wordsOf(q ?? "");
   return (
@@ -67,17 +76,17 @@ export default function LogsPage() {
           <Button
             icon={tail ? Square : Radio}
             aria-pressed={tail !== undefined}
-            onClick={() => set({ tail: tail ? undefined : "true" })}
+            onClick={() => set({ tail: tail ? undefined : "true", from: undefined, to: undefined })}
           >
             {t.logs.tail}
           </Button>
           <Segments
             label={t.runs.range}
-            value={range}
+            value={fixed ? "" : range}
             options={ranges.map((r) => ({ value: r, label: r }))}
             onChange={(next) => {
               const chosen = ranges.find((r) => r === next);
-              set({ range: chosen === "24h" ? undefined : chosen });
+              set({ range: chosen === "24h" ? undefined : chosen, from: undefined, to: undefined });
             }}
           />
         </>
@@ -110,10 +119,39 @@ export default function LogsPage() {
               {t.act.clearFilters}
             </Button>
           )}
-          <span className="right mut num">{list.data && t.logs.found(lines.length, more)}</span>
+          <span className="right mut num">
+            {list.data && t.logs.found(total, more && (tail !== undefined || counts.data?.complete !== true))}
+          </span>
         </div>
       }
     >
+      {(list.data || counts.data) && (
+        <div className="histogram">
+          {counts.data ? (
+            <LevelChart
+              bars={bars}
+              onOpen={(bar) => set({ from: iso(bar.from), to: iso(bar.to), tail: undefined })}
+            />
+          ) : (
+            <Waiting on={counts} rows={1} height={84} />
+          )}
+          <p className="mut">
+            {counts.data && t.logs.chartHint}{" "}
+            {counts.data?.complete === false && t.logs.countedSince(f.short(counts.data.since, now))}{" "}
+            {tail && t.logs.tailHint(tailed)}
+          </p>
+          {fixed && (
+            <p className="zoomed">
+              <span className="tag num">
+                {f.short(from, now)} – {f.short(to, now)}
+              </span>
+              <Button small onClick={() => set({ from: undefined, to: undefined })}>
+                {t.runs.zoomOut}
+              </Button>
+            </p>
+          )}
+        </div>
+      )}
       {!list.data ? (
         <Waiting on={list} rows={18} height={24} />
       ) : lines.length === 0 ? (
@@ -123,30 +161,17 @@ export default function LogsPage() {
           hint={t.logs.noneHint}
         />
       ) : (
-        <>
-          <div className="histogram">
-            <LevelChart
-              bars={bars}
-              onOpen={({ first = 0 }) =>
-                hits.current?.children[first]?.querySelector<HTMLElement>("a.ll")?.focus()
-              }
+        <ol className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
+          {lines.map((line, i) => (
+            <Hit
+              key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
+              line={line}
+              words={words}
+              first={line.run_id !== lines[i - 1]?.run_id}
+              onJob={(next) => set({ job: [next] })}
             />
-            <p className="mut">
-              {tail ? t.logs.tailHint(tailed) : more ? t.logs.loadedHint : t.logs.allHint}
-            </p>
-          </div>
-          <ol ref={hits} className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
-            {lines.map((line, i) => (
-              <Hit
-                key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
-                line={line}
-                words={words}
-                first={line.run_id !== lines[i - 1]?.run_id}
-                onJob={(next) => set({ job: [next] })}
-              />
-            ))}
-          </ol>
-        </>
+          ))}
+        </ol>
       )}
       {!tail && lines.length > 0 && <More of={found} end={t.logs.end} />}
     </Page>

@@ -1,31 +1,37 @@
 import { expect, it } from "vitest";
 import { aLine } from "@/test/factories";
-import { levelBars, newestFirst } from "./levels";
+import { levelBars, linesIn, newestFirst } from "./levels";
 
-it("every line is in one bar, by its level, and a bar leads to the first of its lines", () => {
-  const lines = [
-    aLine(60, { level: "error" }),
-    aLine(59),
-    aLine(30, { level: "warn" }),
-    aLine(0, { level: "debug" }),
-  ];
-  const bars = levelBars(lines, 10);
-  expect(bars).toHaveLength(10);
-  expect(bars.map((b) => [b.error, b.warn, b.rest])).toEqual([
-    [0, 0, 1],
-    ...Array(3).fill([0, 0, 0]),
-    [0, 1, 0],
-    ...Array(4).fill([0, 0, 0]),
-    [1, 0, 1],
-  ]);
-  expect(bars.flatMap((b) => b.first ?? [])).toEqual([3, 2, 0]);
+const bucket = (at: string, counts: object) => ({
+  at,
+  debug: 0,
+  info: 0,
+  warn: 0,
+  error: 0,
+  other: 0,
+  ...counts,
 });
 
-it("lines of one instant are in one bar, and no lines are in none", () => {
-  const bars = levelBars([aLine(5), aLine(5), aLine(5)], 4);
-  expect(bars.map((b) => b.rest)).toEqual([3, 0, 0, 0]);
-  expect(bars.every((b) => b.to > b.from)).toBe(true);
-  expect(levelBars([], 4)).toEqual([]);
+it("a bar ends where the next begins, has all levels, and says whether it was counted", () => {
+  const bars = levelBars({
+    from: "2026-01-05T12:00:00.000Z",
+    to: "2026-01-05T12:00:05.000Z",
+    step: "2s",
+    since: "2026-01-05T12:00:02.000Z",
+    complete: false,
+    buckets: [
+      bucket("2026-01-05T12:00:00.000Z", {}),
+      bucket("2026-01-05T12:00:02.000Z", { debug: 1, info: 2, other: 4 }),
+      bucket("2026-01-05T12:00:04.000Z", { info: 1, warn: 2, error: 3 }),
+    ],
+  });
+  const noon = Date.parse("2026-01-05T12:00:00.000Z");
+  expect(bars).toEqual([
+    { from: noon, to: noon + 2000, error: 0, warn: 0, rest: 0, counted: false },
+    { from: noon + 2000, to: noon + 4000, error: 0, warn: 0, rest: 7, counted: true },
+    { from: noon + 4000, to: noon + 5000, error: 3, warn: 2, rest: 1, counted: true },
+  ]);
+  expect(linesIn(bars)).toBe(13);
 });
 
 it("lines of several runs are put in the order of time, the newest first", () => {
