@@ -49,7 +49,7 @@ export function Page({ crumbs, actions, head, fixed, ownHeading, children }: Pag
     <main className="main" id="main" ref={main}>
       <header className="top">
         <IconButton icon={MenuIcon} label={t.nav.open} className="only-s" onClick={openNav} />
-        <nav className="crumb" aria-label={t.nav.label}>
+        <nav className="crumb" aria-label={t.nav.crumbs}>
           {crumbs.map((c, i) => (
             <Fragment key={c.text}>
               {i > 0 && <ChevronRight size={14} aria-hidden className="sep" />}

@@ -7,6 +7,7 @@ export const nav = {
   audit: "Audit log",
   settings: "Settings",
   label: "Main",
+  crumbs: "Breadcrumb",
   overview: "Overview",
   jobs: "Jobs",
   runs: "Runs",

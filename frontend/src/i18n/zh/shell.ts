@@ -8,6 +8,7 @@ export const nav: Messages["nav"] = {
   audit: "审计日志",
   settings: "设置",
   label: "主导航",
+  crumbs: "当前位置",
   overview: "总览",
   jobs: "任务",
   runs: "运行记录",
