@@ -75,7 +75,8 @@ export function LogPanel({ run }: LogPanelProps) {
     if (el) el.scrollTop = Math.max(0, index * row - el.clientHeight / 3);
   }, []);
 
-  // Where a log opens: at the linked line, at the first error of a failed run, else at the end.
+  // Where a log opens: at the linked line; at the first error of a failed run, or at the end where it has
+  // none; at the beginning of any other run that has ended. One that is still printing is followed.
   const opened = useRef(false);
   useLayoutEffect(() => {
     if (opened.current || lines.length === 0) return;
