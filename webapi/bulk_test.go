@@ -255,7 +255,7 @@ func TestARequestForManyThingsMustBeClear(t *testing.T) {
 	bad("jobs", `{"action":"pause","jobs":["a/b"],"cursor":"a/b"}`, `"field":"cursor"`)
 	bad("jobs", `{"action":"pause","filter":{},"cursor":"x"}`, `"field":"cursor"`)
 	bad("jobs", `{"action":"pause","filter":{"group":"a.*"}}`, `"field":"group"`)
-	bad("jobs", `{"action":"pause","filter":{"text":"x"}}`, `"field":"filter"`, `\"text\"`)
+	bad("jobs", `{"action":"pause","filter":{"text":"x"}}`, `"field":"filter.text"`, "is not a known field")
 	bad("jobs", `{"action":"explode","jobs":["a/b"]}`, `"field":"action"`)
 	bad("jobs", `{"action":"run","jobs":["a/b"],"note":"x"}`, `"field":"note"`)
 	bad("jobs", `{"action":"run","jobs":["a/b"],"run_id":"x"}`, `"field":"run_id"`)
