@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // When says after which end of a parent's run a child runs.
@@ -109,6 +110,20 @@ func (j Job) validateChildren() []error {
 		seen[parent] = true
 	}
 	return errs
+}
+
+// RefuseCycle returns an *[InvalidError] for field "children" if there is a cycle, as
+// [Job.Cycle] looks for one, that says along which jobs it leads.
+func (j Job) RefuseCycle(children func(Name) []Child) error {
+	cycle := j.Cycle(children)
+	if cycle == nil {
+		return nil
+	}
+	names := make([]string, len(cycle))
+	for i, name := range cycle {
+		names[i] = string(name)
+	}
+	return invalid("children", "lead back to the job itself: %s", strings.Join(names, " → "))
 }
 
 // Cycle looks for a way from a job back to itself along children. children returns

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"carillon/auth"
 	"carillon/bus"
@@ -28,7 +27,7 @@ func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish jo
 // refuseCycle returns an error when the job would run, over some children, after itself.
 func (h *handlers) refuseCycle(ctx context.Context, wish job.Job) error {
 	var failed error
-	cycle := wish.Cycle(func(name job.Name) []job.Child {
+	err := wish.RefuseCycle(func(name job.Name) []job.Child {
 		entry, err := h.conn.GetJob(ctx, name)
 		switch {
 		case err == nil:
@@ -41,12 +40,5 @@ func (h *handlers) refuseCycle(ctx context.Context, wish job.Job) error {
 	if failed != nil {
 		return failed
 	}
-	if cycle == nil {
-		return nil
-	}
-	names := make([]string, len(cycle))
-	for i, name := range cycle {
-		names[i] = string(name)
-	}
-	return invalid("children", "lead back to the job itself: "+strings.Join(names, " → "))
+	return err
 }

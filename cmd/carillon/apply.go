@@ -175,13 +175,38 @@ func fieldChange(f client.FieldChange) string {
 	case f.To == nil:
 		return fmt.Sprintf("- %s: %s", f.Field, shortJSON(f.From))
 	}
-	return fmt.Sprintf("~ %s: %s -> %s", f.Field, shortJSON(f.From), shortJSON(f.To))
+	from, to := aroundDifference(plainJSON(f.From), plainJSON(f.To))
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, cell(from, noteWidth), cell(to, noteWidth))
 }
 
-func shortJSON(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
+// aroundDifference leaves out the beginning that two texts have in common, but for the
+// end of it, where one of them is too long to be shown whole: what is cut off at its
+// end would else be the part in which they differ.
+func aroundDifference(a, b string) (string, string) {
+	const lead = 15 // how many runes of what is common stay
+	from, to := []rune(a), []rune(b)
+	if max(len(from), len(to)) <= noteWidth {
+		return a, b
+	}
+	common := 0
+	for common < min(len(from), len(to)) && from[common] == to[common] {
+		common++
+	}
+	if common <= lead+1 {
+		return a, b
+	}
+	return "…" + string(from[common-lead:]), "…" + string(to[common-lead:])
+}
+
+func shortJSON(v any) string { return cell(plainJSON(v), noteWidth) }
+
+// plainJSON returns a value for a person to read: a shell's > and & stay as they are.
+func plainJSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
 		return "?"
 	}
-	return cell(string(data), noteWidth)
+	return strings.TrimSuffix(b.String(), "\n")
 }

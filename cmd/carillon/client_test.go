@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/client"
 )
 
 // terminal is a person at one: commands, and a server that "carillon dev" runs.
@@ -208,6 +210,37 @@ func TestNothingIsHalfApplied(t *testing.T) {
 	}
 	s.want("no jobs\n", "", "get", "jobs")
 	s.want("no calendars\n", "", "get", "calendars")
+}
+
+func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing.T) {
+	s := newTerminal(t)
+	task := "task: {shell: x}\n"
+	s.wantError(exitError, "carillon: stdin:2: children lead back to the job itself: a/one → a/two → a/one\n"+
+		"stdin:6: children lead back to the job itself: a/two → a/one → a/two\nnothing was changed\n",
+		"job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\nchildren: [a/one]\n"+task, "apply", "-f", "-")
+	s.want("no jobs\n", "", "get", "jobs")
+
+	s.want("created  job  a/one\ncreated  job  a/two\n2 created\n", "job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\n"+task, "apply", "-f", "-")
+	s.wantError(exitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
+		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
+		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
+	s.want("created  job  a/four\n    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
+		"    warning: join[0] \"a/typo\" is no job: what waits for it never runs\n"+
+		"    warning: join[1] \"a/two\" does not have this job among its children: what waits for it never runs\n1 created\n",
+		"job: a/four\nchildren: [a/typo]\njoin: [a/typo, a/two]\n"+task, "apply", "-f", "-")
+}
+
+func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
+	f := func(from, to any, want string) {
+		t.Helper()
+		if got := fieldChange(client.FieldChange{Field: "f", From: from, To: to}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	long := strings.Repeat("much of it is as it was; ", 10)
+	f("a > b && c", "<a>", `~ f: "a > b && c" -> "<a>"`)
+	f(long+"exit 1", long+"exit 2", `~ f: …s it was; exit 1" -> …s it was; exit 2"`)
+	f("a"+long, "b"+long, `~ f: "amuch of it is as it was; much of it is as it was; much of… -> "bmuch of it is as it was; much of it is as it was; much of…`)
 }
 
 func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {

@@ -55,7 +55,7 @@ type planner struct {
 func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, error) {
 	changes := make([]change, len(docs))
 	problems := make([]error, len(docs))
-	g, ctx := errgroup.WithContext(ctx)
+	g, asking := errgroup.WithContext(ctx)
 	g.SetLimit(requestsAtOnce)
 	for i := range docs {
 		g.Go(func() error {
@@ -63,7 +63,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 			if docs[i].Kind != manifest.Job {
 				ask = p.planOther
 			}
-			c, err := ask(ctx, &docs[i])
+			c, err := ask(asking, &docs[i])
 			if errors.Is(err, job.ErrInvalid) {
 				problems[i] = located(&docs[i], err)
 				return nil
@@ -77,6 +77,18 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
+	}
+	jobs, err := p.familyOf(ctx, docs)
+	if err != nil {
+		return nil, err
+	}
+	if err := jobs.cycles(docs); err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		if c := &changes[i]; c.Kind == manifest.Job {
+			c.Warnings = append(c.Warnings, jobs.warnings(job.Name(c.Name))...)
+		}
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Kind, b.Kind) })
 	return changes, nil
