@@ -174,7 +174,7 @@ func startNATS(o devOptions, log *slog.Logger) (*embedded.Server, *callout.Keys,
 		return nil, nil, err
 	}
 	server, err := embedded.Start(embedded.Config{
-		StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log.With("component", "nats"), Executors: (*embedded.Executors)(&public),
+		StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log, Executors: (*embedded.Executors)(&public),
 	})
 	return server, keys, err
 }

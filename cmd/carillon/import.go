@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -203,7 +204,11 @@ func brokenLines(lines []crontab.Line) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	return &exit{exitError, fmt.Errorf("broken and left out: line %s", strings.Join(numbers, ", "))}
+	which := "line "
+	if len(numbers) > 1 {
+		which = "lines "
+	}
+	return &exit{exitError, errors.New("broken and left out: " + which + strings.Join(numbers, ", "))}
 }
 
 func readCrontab(name string, stdin io.Reader) ([]byte, error) {

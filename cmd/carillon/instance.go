@@ -66,6 +66,9 @@ func newSetCommand() *cobra.Command {
 			if err != nil {
 				return client.InstanceReply{}, usage(err)
 			}
+			if all == nil {
+				all = job.Labels{} // null would leave them as they are
+			}
 			settings.Labels = &all
 		}
 		return client.Read[client.InstanceReply](api.SetInstance(ctx, group, instance, settings))
@@ -76,7 +79,10 @@ func newSetCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("label", "no-labels")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if slots == 0 && len(labels) == 0 && !noLabels {
+		switch {
+		case cmd.Flags().Changed("slots") && slots < 1:
+			return usage(fmt.Errorf("--slots %d must be at least 1; \"carillon cordon\" has an instance take no more runs", slots))
+		case slots == 0 && len(labels) == 0 && !noLabels:
 			return usage(errors.New("want --slots, --label or --no-labels"))
 		}
 		return run(cmd, args)

@@ -25,9 +25,14 @@ func TestInstancesAreChosenAndToldWhatToDo(t *testing.T) {
 		t.Error(out)
 	}
 	s.want("instance dev is online, with 0 of 3 slots in use\n", "", "uncordon", "dev")
+	s.want("instance dev is online, with 0 of 3 slots in use\n", "", "set", "dev", "--no-labels")
+	if _, out, _ := s.run("", "get", "groups"); strings.Contains(out, "zone=us") {
+		t.Errorf("labels that were taken away are there yet: %s", out)
+	}
 
 	s.wantError(exitNotFound, "carillon: not found: no group has a live instance x", "", "drain", "x")
 	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "set", "dev", "--label", "zone")
 	s.wantError(exitUsage, "carillon: want --slots, --label or --no-labels", "", "set", "dev")
+	s.wantError(exitUsage, "carillon: --slots 0 must be at least 1; ", "", "set", "dev", "--slots", "0")
 	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "run", "default/x", "--label", "zone")
 }
