@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -49,9 +50,7 @@ func (p planner) familyOf(ctx context.Context, docs []manifest.Document) (*famil
 			return nil, err
 		}
 		next = map[job.Name]bool{}
-		for name, j := range found {
-			f.other[name] = j
-		}
+		maps.Copy(f.other, found)
 		for _, j := range found {
 			if j != nil {
 				f.lacks(next, j.Children)
