@@ -13,10 +13,10 @@ it("a screen on the wall shows the overview and the timeline in turn, and offers
   expect(await page.locator(".side").count()).toBe(0);
   expect(await page.getByRole("link", { name: "New job" }).count()).toBe(0);
   expect(await axe(page)).toEqual([]);
-  await page.waitForURL(/\/schedule/, { timeout: 30_000 });
+  await page.waitForURL(/\/schedule/);
   await page.locator(".tlane").first().waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.waitForURL(/:\d+\/(\?.*)?$/, { timeout: 30_000 });
+  await page.waitForURL(/:\d+\/(\?.*)?$/);
 
   // The tab stays so when it is loaded again, until an address says otherwise.
   await page.goto(`${program.url}/jobs/default/first`);

@@ -18,12 +18,12 @@ it("the way to a first run is ticked off step by step, and ends at the overview"
   const steps = page.locator(".guide li");
   const ticked = () => steps.evaluateAll((all) => all.map((step) => step.className === "done"));
   await page.getByText("Nothing is scheduled yet").waitFor();
-  await expect.poll(ticked, { timeout: 30_000 }).toEqual([true, false, false, false]); // dev has an executor
+  await expect.poll(ticked).toEqual([true, false, false, false]); // dev has an executor
   await program.job("default/first", "echo hello");
-  await expect.poll(ticked, { timeout: 30_000 }).toEqual([true, true, false, false]);
+  await expect.poll(ticked).toEqual([true, true, false, false]);
   expect(await axe(page)).toEqual([]);
   await program.run("default/first");
-  await expect.poll(ticked, { timeout: 30_000 }).toEqual([true, true, true, false]);
+  await expect.poll(ticked).toEqual([true, true, true, false]);
   await page.locator(".guide").getByRole("link", { name: "Alerts" }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Show the overview" }).click();
@@ -40,7 +40,7 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
   await program.job("default/shaky", "echo 'disk is full' >&2; exit 3");
   const run = await program.run("default/shaky");
   const item = attention(page).filter({ hasText: "shaky" });
-  await item.getByText("Last run failed").waitFor({ timeout: 30_000 });
+  await item.getByText("Last run failed").waitFor();
   expect(await axe(page)).toEqual([]);
 
   await item.getByRole("button", { name: "Snooze: shaky" }).click();
@@ -60,7 +60,7 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
   await page.getByRole("menuitem", { name: "Until it is over" }).click();
   await program.job("default/shaky", "true");
   await program.run("default/shaky");
-  await page.getByText("1 snoozed").waitFor({ state: "detached", timeout: 30_000 });
+  await page.getByText("1 snoozed").waitFor({ state: "detached" });
   await page.getByText("The last run that went wrong").waitFor();
   expect(faults).toEqual([]);
   await close();
@@ -70,12 +70,12 @@ it("an executor that is killed is lost: at its group, in the navigation, and amo
   const { page, faults, close } = await open("/");
   await executor.start(program, "crew", "crew-1");
   await page.goto(`${program.url}/executors`);
-  await page.getByRole("link", { name: "crew-1" }).waitFor({ timeout: 30_000 });
+  await page.getByRole("link", { name: "crew-1" }).waitFor();
   await page.goto(program.url);
   await kpi(page, "Runs").waitFor();
   await executor.kill();
   const item = attention(page).filter({ hasText: "crew-1" });
-  await item.getByText("no heartbeat from this executor of crew").waitFor({ timeout: 60_000 });
+  await item.getByText("no heartbeat from this executor of crew").waitFor();
   expect(await axe(page)).toEqual([]);
   const nav = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Executors" });
   expect(number(await nav.textContent())).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ it("an executor that is killed is lost: at its group, in the navigation, and amo
   await page.getByText("Lost").first().waitFor();
   expect(faults).toEqual([]);
   await close();
-}, 120_000);
+});
 
 it("another range has other figures, and the address keeps it", async () => {
   const { page, faults, close } = await open("/");
@@ -113,7 +113,7 @@ it("a bar of the chart opens the runs of exactly its time, as many as it said", 
         await page.keyboard.press("ArrowLeft");
         return card.textContent();
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 90_000, interval: 50 },
     )
     .toMatch(/Succeeded [1-9]/);
   const said = [...((await card.textContent()) ?? "").matchAll(/(?:Succeeded|Failed|Other) ([\d,]+)/g)];
