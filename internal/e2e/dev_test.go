@@ -57,12 +57,11 @@ func (d *dev) begin(t *testing.T) {
 	}
 }
 
-// interrupt ends dev as Ctrl-C does, and wants it to end without waiting for anything:
-// that takes a tenth of a second, and a busy machine has longer.
+// interrupt ends dev as Ctrl-C does, and wants it to end well within five seconds.
 func (d *dev) interrupt(t *testing.T) {
 	t.Helper()
 	d.process.interrupt()
-	code, err := d.wait(20 * time.Second)
+	code, err := d.wait(5 * time.Second)
 	if err != nil || code != 0 {
 		t.Fatalf("after SIGINT: exit code %d, %v\n%s", code, err, d.tail(shownLines))
 	}
