@@ -13,6 +13,7 @@ import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { GroupDot } from "@/components/TaskIcon";
 import { Waiting } from "@/components/Waiting";
+import { Zoomed } from "@/components/Zoomed";
 import { plainText } from "@/lib/ansi";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
@@ -141,14 +142,7 @@ export default function LogsPage() {
             {tail && t.logs.tailHint(tailed)}
           </p>
           {fixed && (
-            <p className="zoomed">
-              <span className="tag num">
-                {f.short(from, now)} – {f.short(to, now)}
-              </span>
-              <Button small onClick={() => set({ from: undefined, to: undefined })}>
-                {t.runs.zoomOut}
-              </Button>
-            </p>
+            <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
           )}
         </div>
       )}

@@ -13,9 +13,10 @@ import { Segments } from "@/components/Segments";
 import { StackChart } from "@/components/StackChart";
 import { useRowKeys } from "@/components/useRowKeys";
 import { Waiting } from "@/components/Waiting";
+import { Zoomed } from "@/components/Zoomed";
+import { useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { runColumns, usualRunColumns } from "@/lib/columns";
-import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
@@ -35,7 +36,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** Every run of every job, by filters that are in the address. */
 export default function RunsPage() {
-  const { t, f } = useWords();
+  const t = useT();
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
@@ -182,14 +183,7 @@ export default function RunsPage() {
           onOpen={(bar) => set({ from: iso(bar.from), to: iso(bar.to) })}
         />
         {fixed && (
-          <p className="zoomed">
-            <span className="tag num">
-              {f.short(from, now)} – {f.short(to, now)}
-            </span>
-            <Button small onClick={() => set({ from: undefined, to: undefined })}>
-              {t.runs.zoomOut}
-            </Button>
-          </p>
+          <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
         )}
       </div>
       <div className="filters">
