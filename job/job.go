@@ -20,8 +20,13 @@ const (
 
 // Job is what to run and when: the document that people write.
 type Job struct {
-	Job         Name     `json:"job"`
+	Job Name `json:"job"`
+	// Title is what people call the job, if not by its name. Owner is who answers for it: a
+	// user or a team. By Tags it is found among others.
+	Title       string   `json:"title,omitempty"`
 	Description string   `json:"description,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
 	Schedule    Schedule `json:"schedule,omitzero"`
 	// Paused has every fire recorded as skipped. PausedUntil does so up to an instant,
 	// and is not given together with it: the fire at that instant runs.
@@ -183,9 +188,7 @@ func (j Job) Validate() error {
 	if _, err := ParseName(string(j.Job)); err != nil {
 		errs = append(errs, err)
 	}
-	if len(j.Description) > MaxDescription {
-		errs = append(errs, invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
-	}
+	errs = append(errs, j.validateAbout()...)
 	errs = append(errs, j.Schedule.validate(j.Job)...)
 	if err := j.validatePause(); err != nil {
 		errs = append(errs, err)

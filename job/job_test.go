@@ -70,6 +70,13 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(with(`{"cron":["* * * * *"]}`), "schedule.cron", "must be text")
 	wrong(and(`"description":"`+strings.Repeat("x", job.MaxDocument)+`"`), "", "at most 262144")
 	wrong(and(`"description":"`+strings.Repeat("x", job.MaxDescription+1)+`"`), "description", "at most 4096")
+	wrong(and(`"title":"`+strings.Repeat("x", job.MaxTitle+1)+`"`), "title", "at most 200")
+	wrong(and(`"title":"two\nlines"`), "title", "one line")
+	wrong(and(`"owner":" lin"`), "owner", "begin or end with a space")
+	wrong(and(`"tags":["nightly run"]`), "tags", "letters, digits")
+	wrong(and(`"tags":[""]`), "tags", "letters, digits")
+	wrong(and(`"tags":["a","b","a"]`), "tags", "twice")
+	wrong(and(`"tags":[`+strings.Repeat(`"t",`, job.MaxTags)+`"t"]`), "tags", "at most 20")
 
 	for _, name := range []string{"g.x/a", "g/a b", "g/*", "g/>", "g", "/a", "g/", "g/a/b", "G/a", "g/-a", "g/_a", "g/" + strings.Repeat("a", 64)} {
 		wrong(fmt.Sprintf(`{"job":%q,"task":{"handler":"h"}}`, name), "job", "")

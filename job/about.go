@@ -1,0 +1,53 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Bounds of what a job says of itself, in bytes but for MaxTags.
+const (
+	MaxTitle = 200
+	MaxOwner = 100
+	MaxTags  = 20
+	MaxTag   = 63
+)
+
+// validateAbout checks what people find a job by, and nothing else depends on.
+func (j Job) validateAbout() (errs []error) {
+	text := func(field, s string, most int) {
+		switch {
+		case len(s) > most:
+			errs = append(errs, invalid(field, "has %d bytes; at most %d are kept", len(s), most))
+		case strings.TrimSpace(s) != s:
+			errs = append(errs, invalid(field, "%q must not begin or end with a space", clip(s)))
+		case strings.ContainsFunc(s, unicode.IsControl):
+			errs = append(errs, invalid(field, "%q must be one line of text", clip(s)))
+		}
+	}
+	text("title", j.Title, MaxTitle)
+	text("owner", j.Owner, MaxOwner)
+	if len(j.Description) > MaxDescription {
+		errs = append(errs, invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
+	}
+	if len(j.Tags) > MaxTags {
+		errs = append(errs, invalid("tags", "has %d entries; at most %d are allowed", len(j.Tags), MaxTags))
+	}
+	for i, tag := range j.Tags {
+		switch {
+		case !isTag(tag):
+			errs = append(errs, invalid("tags", "%q must be letters, digits, '-', '_' and '.', at most %d bytes of them", clip(tag), MaxTag))
+		case slices.Contains(j.Tags[:i], tag):
+			errs = append(errs, invalid("tags", "has %q twice", tag))
+		}
+	}
+	return errs
+}
+
+// isTag reports whether s can be a tag: letters may be those of any language.
+func isTag(s string) bool {
+	return s != "" && len(s) <= MaxTag && strings.IndexFunc(s, func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
+	}) < 0
+}
