@@ -112,7 +112,7 @@ func (a Assets) streams() []jetstream.StreamConfig {
 		{
 			Name:        StreamDead,
 			Description: "messages about runs that were forged or damaged, each with the reason",
-			Subjects:    []string{"dead.*"},
+			Subjects:    []string{subjectsDead},
 			Storage:     jetstream.FileStorage,
 			Discard:     jetstream.DiscardOld, // whoever sends rubbish must not stop anything
 			MaxAge:      14 * 24 * time.Hour,

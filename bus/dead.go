@@ -2,12 +2,18 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
 )
 
 // The headers of a dead letter, beside those of the message that it was.
@@ -17,8 +23,32 @@ const (
 	HeaderDeadSize    = "Carillon-Dead-Size"    // of its data, in bytes, of which the letter may have the beginning only
 )
 
-// maxDeadData leaves room for headers in the largest message of a server.
-const maxDeadData = 512 << 10
+const (
+	subjectsDead = "dead.*"
+	prefixDead   = "dead."
+	// maxDeadData leaves room for headers in the largest message of a server.
+	maxDeadData = 512 << 10
+)
+
+// replayed are the streams onto which a dead letter may be put again. What is in a bucket
+// may have a newer version by now, and the audit log is nobody's to add to.
+var replayed = []string{StreamTrig, StreamEvt, StreamLog}
+
+// DeadLetter is a message that ingest refused.
+type DeadLetter struct {
+	Sequence uint64    `json:"sequence"` // on StreamDead
+	At       time.Time `json:"at"`       // when it was refused
+	Stream   string    `json:"stream"`   // from which it came
+	Subject  string    `json:"subject"`  // on that stream
+	Message  string    `json:"message,omitempty"`
+	Reason   string    `json:"reason"`
+	Size     int       `json:"size"` // of its data, in bytes
+	// Whole says that Data has all of it.
+	Whole bool   `json:"whole"`
+	Data  []byte `json:"-"`
+
+	header nats.Header
+}
 
 // BuryMessage puts a message of a stream, which nobody can use, on [StreamDead]. Doing
 // so again within half a minute changes nothing.
@@ -26,16 +56,89 @@ func (c *Conn) BuryMessage(ctx context.Context, stream string, seq uint64, m *na
 	header := nats.Header{}
 	maps.Copy(header, m.Header)
 	for key := range header {
-		if len(key) > 5 && key[:5] == "Nats-" { // would tell the server what to do
+		if strings.HasPrefix(key, "Nats-") { // would tell the server what to do
 			delete(header, key)
 		}
 	}
 	header.Set(HeaderDeadReason, reason.Error())
 	header.Set(HeaderDeadSubject, m.Subject)
 	header.Set(HeaderDeadSize, strconv.Itoa(len(m.Data)))
-	letter := &nats.Msg{Subject: "dead." + stream, Header: header, Data: m.Data[:min(len(m.Data), maxDeadData)]}
+	letter := &nats.Msg{Subject: prefixDead + stream, Header: header, Data: m.Data[:min(len(m.Data), maxDeadData)]}
 	if _, err := c.JS.PublishMsg(ctx, letter, jetstream.WithMsgID(fmt.Sprintf("%s:%d", stream, seq))); err != nil {
 		return fmt.Errorf("bury message %d of %s: %w", seq, stream, Unavailable(err))
 	}
 	return nil
+}
+
+// CountDeadLetters returns how many dead letters there are. The error is job.ErrUnavailable.
+func (c *Conn) CountDeadLetters(ctx context.Context) (uint64, error) {
+	stream, err := c.JS.Stream(ctx, StreamDead)
+	if err != nil {
+		return 0, fmt.Errorf("look up stream %s: %w", StreamDead, Unavailable(err))
+	}
+	return stream.CachedInfo().State.Msgs, nil
+}
+
+// DeadLetters returns at most limit dead letters that are older than the one at the
+// sequence before, or the newest if that is 0, the newest first. The error is
+// job.ErrUnavailable.
+func (c *Conn) DeadLetters(ctx context.Context, before uint64, limit int) (page []DeadLetter, err error) {
+	err = c.ScanBack(ctx, StreamDead, subjectsDead, before, func(s *Stored) bool {
+		page = append(page, deadLetter(s))
+		return len(page) < limit
+	})
+	return page, err
+}
+
+// GetDeadLetter returns the dead letter at a sequence. Errors: job.ErrNotFound,
+// job.ErrUnavailable.
+func (c *Conn) GetDeadLetter(ctx context.Context, seq uint64) (*DeadLetter, error) {
+	s, err := c.getMessage(ctx, StreamDead, fmt.Sprintf(`{"seq":%d}`, seq))
+	if errors.Is(err, ErrNoMessage) {
+		return nil, fmt.Errorf("%w: dead letter %d", job.ErrNotFound, seq)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := deadLetter(s)
+	return &l, nil
+}
+
+// DeleteDeadLetter deletes a dead letter. One that is gone already is no error.
+func (c *Conn) DeleteDeadLetter(ctx context.Context, seq uint64) error {
+	return c.Remove(ctx, StreamDead, seq)
+}
+
+// ReplayDeadLetter publishes the message that a dead letter was where it was published,
+// and deletes the letter. Whoever still cannot use it buries it again. What is said twice
+// changes nothing, so it may be repeated. Errors: job.ErrConflict for a letter that does
+// not have all of the message, or is of a stream that takes none again; job.ErrUnavailable.
+func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
+	switch {
+	case !slices.Contains(replayed, l.Stream):
+		return fmt.Errorf("%w: dead letter %d is of %s, which takes nothing again: what it tells may be out of date", job.ErrConflict, l.Sequence, l.Stream)
+	case !l.Whole:
+		return fmt.Errorf("%w: dead letter %d has %d of the message's %d bytes only", job.ErrConflict, l.Sequence, len(l.Data), l.Size)
+	}
+	m := &nats.Msg{Subject: l.Subject, Header: nats.Header{}, Data: l.Data}
+	if l.Stream == StreamLog { // which keeps lines without the run that they were published under
+		m.Subject += ".replayed"
+	}
+	for key, values := range l.header {
+		if !strings.HasPrefix(key, "Nats-") && !strings.HasPrefix(key, "Carillon-Dead-") {
+			m.Header[key] = values
+		}
+	}
+	if _, err := c.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream)); err != nil {
+		return fmt.Errorf("replay dead letter %d: %w", l.Sequence, Unavailable(err))
+	}
+	return c.DeleteDeadLetter(ctx, l.Sequence)
+}
+
+func deadLetter(s *Stored) DeadLetter {
+	size, _ := strconv.Atoi(s.Header.Get(HeaderDeadSize)) // we have written it
+	return DeadLetter{
+		Sequence: s.Seq, At: s.At.UTC().Truncate(time.Millisecond), Stream: strings.TrimPrefix(s.Subject, prefixDead), Subject: s.Header.Get(HeaderDeadSubject),
+		Message: s.Header.Get(HeaderMessage), Reason: s.Header.Get(HeaderDeadReason), Size: size, Whole: size == len(s.Data), Data: s.Data, header: s.Header,
+	}
 }

@@ -2,14 +2,7 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
-
-	"carillon/job"
 )
 
 // StoreDisk is how full the disk of the log store is, as whoever writes to the store has
@@ -28,41 +21,19 @@ func (d *StoreDisk) Used() float64 {
 	return 100 * (1 - float64(d.Free)/float64(d.Total))
 }
 
-const keyStoreDisk = "store-disk"
+var measuredDisk = measured{key: "store-disk", what: "the disk of the log store"}
 
 // PutStoreDisk keeps the newest measurement. The error is job.ErrUnavailable.
 func (c *Conn) PutStoreDisk(ctx context.Context, d *StoreDisk) error {
-	kv, err := c.kv(ctx, BucketCluster)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(d)
-	if err != nil {
-		return fmt.Errorf("encode disk of the log store: %w", err)
-	}
-	if _, err := kv.Put(ctx, keyStoreDisk, data); err != nil {
-		return fmt.Errorf("write disk of the log store: %w", Unavailable(err))
-	}
-	return nil
+	return c.putMeasured(ctx, measuredDisk, d)
 }
 
 // GetStoreDisk returns the newest measurement. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
 func (c *Conn) GetStoreDisk(ctx context.Context) (*StoreDisk, error) {
-	kv, err := c.kv(ctx, BucketCluster)
-	if err != nil {
-		return nil, err
-	}
-	e, err := kv.Get(ctx, keyStoreDisk)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, fmt.Errorf("%w: the disk of the log store was not measured yet", job.ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read disk of the log store: %w", Unavailable(err))
-	}
 	d := &StoreDisk{}
-	if err := json.Unmarshal(e.Value(), d); err != nil {
-		return nil, fmt.Errorf("decode disk of the log store: %w", err)
+	if err := c.getMeasured(ctx, measuredDisk, d); err != nil {
+		return nil, err
 	}
 	return d, nil
 }

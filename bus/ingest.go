@@ -13,6 +13,14 @@ type IngestBacklog struct {
 	Stream   string    `json:"stream"`
 	Messages uint64    `json:"messages"`
 	Since    time.Time `json:"since,omitzero"` // when the oldest of them came
+	// PerSecond is by how many fewer wait with each second, while it is behind; 0 when no
+	// fewer do, and when nobody has measured. See [IngestPace.Forecast].
+	PerSecond float64 `json:"per_second,omitzero"`
+}
+
+// Behind reports whether more waits than what a batch takes.
+func (b *IngestBacklog) Behind(now time.Time) bool {
+	return !b.Since.IsZero() && now.Sub(b.Since) >= IngestBehind
 }
 
 // IngestBacklogs returns what waits on each of the streams that history is made of. The error
@@ -70,6 +78,16 @@ func (c *Conn) ingestInfo(ctx context.Context, stream, consumer string) (*jetstr
 		return nil, fmt.Errorf("look up consumer %s on %s: %w", consumer, stream, Unavailable(err))
 	}
 	return on.CachedInfo(), nil
+}
+
+// LinesWaiting returns how many messages on LOG the log store has not got. The error is
+// job.ErrUnavailable.
+func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
+	info, err := c.ingestInfo(ctx, StreamLog, ConsumerLogs)
+	if err != nil {
+		return 0, err
+	}
+	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
 // AuditMoved returns up to which sequence the log store has the stream of the audit log,

@@ -29,6 +29,8 @@ const (
 // Lease is what a key of the LEASE bucket says: who holds it.
 type Lease struct {
 	Node string `json:"node"`
+	// Since is when it was acquired, by its holder's clock. It is for people.
+	Since time.Time `json:"since,omitzero"`
 	// Info is for people: the node's address and version.
 	Info json.RawMessage `json:"info,omitempty"`
 	// Token is the holder's own: a process that comes back to life must not take
@@ -77,7 +79,7 @@ func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*H
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
-	value, err := json.Marshal(Lease{Node: node, Info: extra, Token: nuid.Next()})
+	value, err := json.Marshal(Lease{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: extra, Token: nuid.Next()})
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}

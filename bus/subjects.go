@@ -154,6 +154,17 @@ func ConsumerPriority(p job.Priority, group string) string {
 	return string(p) + "-" + group
 }
 
+// GroupOfConsumer returns the group whose triggers a consumer on TRIG hands out, "" if it
+// is for something else.
+func GroupOfConsumer(consumer string) string {
+	kind, group, _ := strings.Cut(consumer, "-")
+	switch consumer {
+	case ConsumerAny(group), ConsumerPriority(job.Priority(kind), group), ConsumerRoute(group):
+		return group
+	}
+	return ""
+}
+
 // The names of ingest's durable consumers.
 const (
 	ConsumerLedger = "ledger" // on TRIG, rec.*
