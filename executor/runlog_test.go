@@ -232,16 +232,18 @@ func TestLogLinesSurviveARestartOfNATS(t *testing.T) {
 	})
 }
 
-// A flood is printed as fast as the stream takes it: nothing is dropped, and little
-// is held.
-func TestAFloodOfOutputTakesBoundedMemory(t *testing.T) {
+func TestAFloodOfOutputTakesBoundedMemory(t *testing.T) { flood(t, 16) }
+
+func TestAtLengthAFloodOfOutputTakesBoundedMemory(t *testing.T) { flood(t, 256) }
+
+// flood prints so many MB as fast as the stream takes them: nothing is dropped, and
+// little is held.
+func flood(t *testing.T, chunks int) {
+	t.Helper()
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
 		const lineBytes = 1 << 10
-		chunks, limit := 256, uint64(200<<20) // the server's caches take most of it
-		if testing.Short() {
-			chunks = 16
-		}
+		const limit = uint64(200 << 20) // the server's caches take most of it
 		registry := prometheus.NewRegistry()
 		var most uint64
 		w.start("a", executor.Config{Registerer: registry, MaxLogBytes: 1 << 30}, handler(func(_ context.Context, run *executor.Run) (any, error) {

@@ -144,13 +144,14 @@ func TestTheNightThatRepeatsHalfAnHourFiresDailyJobsOnce(t *testing.T) {
 	})
 }
 
-// TestAWholeDayIsWhatTheSchedulesSay compares a day of many kinds of job, through a
-// hand-over, a crash and a restart of the broker, with what package job says.
-func TestAWholeDayIsWhatTheSchedulesSay(t *testing.T) {
-	hour := time.Hour
-	if testing.Short() {
-		hour /= 10 // the race detector makes a day long
-	}
+func TestTwoHoursAreWhatTheSchedulesSay(t *testing.T) { compareDay(t, time.Hour/10) }
+
+func TestAtLengthAWholeDayIsWhatTheSchedulesSay(t *testing.T) { compareDay(t, time.Hour) }
+
+// compareDay compares a day with such hours of many kinds of job, through a hand-over, a
+// crash and a restart of the broker, with what package job says.
+func compareDay(t *testing.T, hour time.Duration) {
+	t.Helper()
 	runAt(t, start, 2, func(w *world) {
 		schedules := []job.Schedule{
 			{Cron: "*/7 * * * *"},

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -111,8 +110,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 	pending, running := map[string]int{}, map[string]int{}
 	list := stream.ListConsumers(ctx)
 	for c := range list.Info() {
-		kind, group, _ := strings.Cut(c.Name, "-")
-		if kind+"-" == bus.ConsumerAny("") || kind+"-" == bus.ConsumerRoute("") {
+		if group := bus.GroupOfConsumer(c.Name); group != "" {
 			pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
 			running[group] += c.NumAckPending
 		}

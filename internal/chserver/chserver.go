@@ -40,6 +40,7 @@ type Server struct {
 	cmd            *exec.Cmd
 	stdin          io.Closer
 	done           chan struct{} // closed when the process is gone
+	doors          []*door       // of the process: native, HTTP; none until it takes connections
 }
 
 // Start starts a server and returns when it takes connections. The error is
@@ -56,6 +57,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // Nobody else may call methods of s meanwhile, but for its addresses.
 func (s *Server) Restart(ctx context.Context) error {
 	<-s.done
+	s.shut()
 	port, err := strconv.Atoi(s.port)
 	if err != nil {
 		return fmt.Errorf("start ClickHouse again: %w", err)
@@ -108,7 +110,7 @@ func (s *Server) startOnce(ctx context.Context) error {
 	// The server must outlive ctx, which bounds its start only.
 	cmd, err := engine.command(context.WithoutCancel(ctx),
 		"--config-file="+config, "--path="+filepath.Join(dir, "store"), "--listen_host=127.0.0.1",
-		fmt.Sprintf("--tcp_port=%d", s.cfg.Port), "--http_port=0", "--query="+script)
+		"--tcp_port=0", "--http_port=0", "--query="+script)
 	if err != nil {
 		return err
 	}
@@ -123,11 +125,10 @@ func (s *Server) startOnce(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case line := <-ports:
-		var ok bool
-		if s.port, s.httpPort, ok = strings.Cut(strings.TrimSpace(line), "\t"); ok {
+		err = s.open(line)
+		if err == nil {
 			return nil
 		}
-		err = errors.New("it ended at once")
 	case <-timer.C:
 		err = fmt.Errorf("it was not ready after %s", startLimit)
 	case <-ctx.Done():
@@ -138,6 +139,27 @@ func (s *Server) startOnce(ctx context.Context) error {
 		err = errTaken
 	}
 	return fmt.Errorf("start ClickHouse in %s: %w: %s", dir, err, complaints)
+}
+
+// open opens the doors of a server that says on which ports it listens.
+func (s *Server) open(ports string) error {
+	native, web, ok := strings.Cut(strings.TrimSpace(ports), "\t")
+	if !ok {
+		return errors.New("it ended at once")
+	}
+	s.doors = nil
+	for _, way := range []struct {
+		port int
+		to   string
+	}{{s.cfg.Port, native}, {0, web}} {
+		d, err := openDoor(way.port, net.JoinHostPort("127.0.0.1", way.to))
+		if err != nil {
+			return err
+		}
+		s.doors = append(s.doors, d)
+	}
+	s.port, s.httpPort = s.doors[0].port(), s.doors[1].port()
+	return nil
 }
 
 // run starts the process. The channel hears the ports, or an empty line if the
@@ -196,6 +218,7 @@ func (s *Server) address(user, database string) string {
 // One that takes too long is killed.
 func (s *Server) Stop() {
 	_ = s.stdin.Close() // an error means that it is gone
+	defer s.shut()
 	timer := time.NewTimer(stopLimit)
 	defer timer.Stop()
 	select {
@@ -210,6 +233,14 @@ func (s *Server) Stop() {
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.done
+	s.shut()
+}
+
+// shut closes the doors of a process that is gone.
+func (s *Server) shut() {
+	for _, d := range s.doors {
+		d.close()
+	}
 }
 
 // Done is closed when the process is gone.

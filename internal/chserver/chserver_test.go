@@ -3,6 +3,7 @@ package chserver_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +93,34 @@ func TestAWrongPasswordIsRefused(t *testing.T) {
 	var exception *clickhouse.Exception
 	if err := conn.Ping(t.Context()); !errors.As(err, &exception) || exception.Code != 516 {
 		t.Errorf("the error is %v; want that authentication failed", err)
+	}
+}
+
+// A client that leaves before it has read an answer whole leaves so.
+func TestTheServerOutlivesAClientWhoseConnectionIsReset(t *testing.T) {
+	s := start(t, t.TempDir())
+	options, err := clickhouse.ParseDSN(s.URL("default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialed net.Conn
+	options.DialContext = func(ctx context.Context, addr string) (conn net.Conn, err error) {
+		dialed, err = (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+		return dialed, err
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, conn, "SELECT 1")
+	if tcp, ok := dialed.(*net.TCPConn); !ok || tcp.SetLinger(0) != nil {
+		t.Fatalf("the connection is %T; want one that can be reset", dialed)
+	}
+	if err := errors.Join(dialed.Close(), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // it would end a moment later
+		execute(t, connect(t, s), "SELECT sleep(0.3)")
 	}
 }
 

@@ -44,14 +44,19 @@ const usersConfig = `<clickhouse>
     <max_execution_time>60</max_execution_time><timeout_overflow_mode>throw</timeout_overflow_mode>
     <max_rows_to_read>2000000000</max_rows_to_read><read_overflow_mode>throw</read_overflow_mode>
     <max_result_rows>1000000</max_result_rows><result_overflow_mode>throw</result_overflow_mode>
-    <max_memory_usage>1000000000</max_memory_usage><max_threads>2</max_threads>
+    <max_memory_usage>1000000000</max_memory_usage><max_memory_usage_for_user>2000000000</max_memory_usage_for_user>
+    <max_temporary_data_on_disk_size_for_query>5000000000</max_temporary_data_on_disk_size_for_query>
+    <max_concurrent_queries_for_user>20</max_concurrent_queries_for_user><max_threads>2</max_threads>
     <use_top_k_dynamic_filtering>0</use_top_k_dynamic_filtering>
     <constraints>
       <allow_ddl><const/></allow_ddl><allow_introspection_functions><const/></allow_introspection_functions>
       <max_execution_time><min>1</min><max>60</max></max_execution_time><timeout_overflow_mode><const/></timeout_overflow_mode>
       <max_rows_to_read><min>1</min><max>2000000000</max></max_rows_to_read><read_overflow_mode><const/></read_overflow_mode>
       <max_result_rows><min>1</min><max>1000000</max></max_result_rows><result_overflow_mode><const/></result_overflow_mode>
-      <max_memory_usage><min>1</min><max>1000000000</max></max_memory_usage><max_threads><min>1</min><max>2</max></max_threads>
+      <max_memory_usage><min>1</min><max>1000000000</max></max_memory_usage>
+      <max_memory_usage_for_user><min>1</min><max>2000000000</max></max_memory_usage_for_user>
+      <max_temporary_data_on_disk_size_for_query><min>1</min><max>5000000000</max></max_temporary_data_on_disk_size_for_query>
+      <max_concurrent_queries_for_user><min>1</min><max>20</max></max_concurrent_queries_for_user><max_threads><min>1</min><max>2</max></max_threads>
     </constraints>
   </reports></profiles>
   <users>

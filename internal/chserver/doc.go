@@ -16,7 +16,8 @@
 //	Stop, or the death of the parent ──▶ input ends ──▶ tables are shut down, exit
 //
 // The child listens on loopback, on ports that it chooses, and takes one user with a
-// random password. What is in its folder stays. It does all that a server does but
-// for Keeper: no replicated tables, no ON CLUSTER, no queue for async inserts. And a
-// wrong password in the native protocol ends it, after it has said so.
+// random password. Clients come to it through this process, as a connection that is reset
+// would end it. What is in its folder stays. It does all that a server does but for
+// Keeper: no replicated tables, no ON CLUSTER, no queue for async inserts. And a wrong
+// password in the native protocol ends it, after it has said so.
 package chserver

@@ -1,0 +1,223 @@
+package xxljob
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// grace is how late XXL-JOB lets a fire be before it is a misfire.
+const grace = 5 * time.Second
+
+// failureScan is how often XXL-JOB looks for runs to repeat.
+const failureScan = 10 * time.Second
+
+// importer is what the rows before say about the next.
+type importer struct {
+	options Options
+	groups  map[string]string // slugs by id
+	names   map[job.Name]bool // that are taken
+}
+
+// convert makes a job of a row, all but for its children.
+func (im *importer) convert(e *Entry) {
+	r := e.row
+	group := im.groups[r.get("job_group")]
+	if group == "" {
+		group = im.options.Group
+	}
+	if group == "" {
+		e.Outcome = Broken
+		e.Note = fmt.Sprintf("is of executor %s, of which the dump has no row; dump %s too, or say which group it is to be", r.get("job_group"), groupTable)
+		return
+	}
+	kind := r.get("glue_type")
+	task, notes, ok := taskOf(kind, r)
+	if !ok {
+		e.Outcome, e.Note = Skipped, notes[0]
+		return
+	}
+	e.Outcome = Imported
+	schedule, misfire := scheduleOf(r, im.options.Zone)
+	j := job.Job{
+		Job:      im.nameFor(group, e, task),
+		Title:    line(e.Title, job.MaxTitle),
+		Owner:    line(r.get("author"), job.MaxOwner),
+		Schedule: schedule,
+		Paused:   r.get("trigger_status") == "0" && schedule.Kind() != job.KindManual,
+		Misfire:  misfire,
+		Task:     task,
+		Params:   paramsOf(r.get("executor_param")),
+	}
+	if j.Title != e.Title {
+		j.Description = e.Title // it is longer than a title may be, or several lines
+	}
+	number := func(column string) int {
+		text := r.get(column)
+		n, err := strconv.Atoi(text)
+		if err != nil && text != "" {
+			notes = append(notes, fmt.Sprintf("%s %q is no number and was left out", column, text))
+		}
+		return max(n, 0)
+	}
+	j.Timeout = job.Duration(time.Duration(number("executor_timeout")) * time.Second)
+	if n := number("executor_fail_retry_count"); n > 0 {
+		j.Retry = job.Retry{Limit: n, Backoff: job.BackoffConstant, Delay: job.Duration(failureScan)}
+	}
+	take := func(column string, known map[string]string) string {
+		text := r.get(column)
+		word, ok := known[text]
+		if !ok && text != "" {
+			notes = append(notes, fmt.Sprintf("%s %q is not known and was left out", column, text))
+		}
+		return word
+	}
+	j.Route = job.Route(take("executor_route_strategy", routes))
+	j.Overlap.Policy = job.OverlapPolicy(take("executor_block_strategy", overlaps))
+	if to := r.get("alarm_email"); to != "" {
+		notes = append(notes, "its failures were mailed to "+to+": that takes an alert rule here")
+	}
+	e.Note, e.Job = strings.Join(notes, "; "), j
+}
+
+// routes and overlaps are XXL-JOB's words for what we have words for.
+var (
+	routes = map[string]string{
+		"FIRST": "first", "LAST": "last", "ROUND": "round_robin", "RANDOM": "random", "CONSISTENT_HASH": "consistent_hash",
+		"LEAST_FREQUENTLY_USED": "least_frequently_used", "LEAST_RECENTLY_USED": "least_recently_used",
+		"FAILOVER": "failover", "BUSYOVER": "busyover", "SHARDING_BROADCAST": "broadcast",
+	}
+	overlaps = map[string]string{"SERIAL_EXECUTION": "queue", "DISCARD_LATER": "skip", "COVER_EARLY": "replace"}
+	scripts  = map[string]string{
+		"GLUE_SHELL": "shell", "GLUE_PYTHON": "python", "GLUE_PYTHON2": "python",
+		"GLUE_NODEJS": "node", "GLUE_PHP": "php", "GLUE_POWERSHELL": "powershell",
+	}
+)
+
+// taskOf returns what a job does, and what one should know of it. It is not ok if we cannot do it;
+// the only note then says why.
+func taskOf(kind string, r row) (task job.Task, notes []string, ok bool) {
+	switch language := scripts[kind]; {
+	case kind == "BEAN" && r.get("executor_handler") == "":
+		return task, []string{"names no handler"}, false
+	case kind == "BEAN":
+		return job.Task{Handler: r.get("executor_handler")}, nil, true
+	case kind == "GLUE_GROOVY":
+		return task, []string{"is Java that was written in XXL-JOB (GLUE), which runs inside of a Java program; make it a handler"}, false
+	case language == "":
+		return task, []string{fmt.Sprintf("its glue_type %q is not known", kind)}, false
+	default:
+		if kind == "GLUE_PYTHON2" {
+			notes = append(notes, "was written for Python 2")
+		}
+		source := strings.ReplaceAll(r.values["glue_source"], "\r\n", "\n")
+		return job.Task{Script: &job.Script{Language: language, Source: source}}, notes, true
+	}
+}
+
+// scheduleOf returns when a job fires, and what becomes of fires that are late. Before version 2.3 there
+// was only cron, and late fires were dropped.
+func scheduleOf(r row, zone string) (job.Schedule, job.Misfire) {
+	misfire := job.Misfire{Policy: job.MisfireSkip, Grace: job.Duration(grace)}
+	if r.get("misfire_strategy") == "FIRE_ONCE_NOW" {
+		misfire.Policy = job.FireOnce
+	}
+	expression := r.get("job_cron")
+	conf := r.get("schedule_conf")
+	switch r.get("schedule_type") {
+	case "CRON":
+		expression = conf
+	case "FIX_RATE":
+		return job.Schedule{FixedRate: seconds(conf)}, misfire
+	case "FIX_DELAY":
+		return job.Schedule{FixedDelay: seconds(conf)}, misfire
+	}
+	if expression == "" {
+		return job.Schedule{}, job.Misfire{}
+	}
+	return job.Schedule{Cron: expression, Zone: zone}, misfire
+}
+
+// seconds returns a length that is written as a number of seconds. What is none becomes one that no
+// schedule may have, so that the job is broken and not one that nobody ever runs.
+func seconds(text string) job.Duration {
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 || n > int(job.MaxInterval/time.Second) {
+		return -1
+	}
+	return job.Duration(time.Duration(n) * time.Second)
+}
+
+// line returns a text as one line of at most so many bytes.
+func line(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.TrimSpace(strings.ToValidUTF8(text[:most-len("…")], "")) + "…"
+	}
+	return text
+}
+
+// paramsOf returns what handlers and scripts receive: an object or a list as it is, anything else
+// as text.
+func paramsOf(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return nil // cannot happen: any string can be JSON
+	}
+	return quoted
+}
+
+// linkChildren gives jobs their children, all of which are known by now. A child that is no
+// job here, or that would lead back to the job, is left out, and the note says so.
+func linkChildren(entries []Entry) {
+	byID := map[string]job.Name{}
+	byName := map[job.Name]*Entry{}
+	for i := range entries {
+		if e := &entries[i]; e.Outcome == Imported {
+			byID[strconv.Itoa(e.ID)] = e.Job.Job
+			byName[e.Job.Job] = e
+		}
+	}
+	childrenOf := func(name job.Name) []job.Child { return byName[name].Job.Children }
+	for i := range entries {
+		e := &entries[i]
+		if e.Outcome != Imported {
+			continue
+		}
+		for _, id := range strings.FieldsFunc(e.row.get("child_jobid"), func(c rune) bool { return c == ',' || c == ' ' }) {
+			child := byID[id]
+			was := e.Job.Children
+			switch e.Job.Children = append(slices.Clone(was), job.Child{Job: child}); {
+			case child == "":
+				e.leaveOut(id, "is no job here", was)
+			case slices.Contains(was, job.Child{Job: child}):
+				e.Job.Children = was
+			case len(was) == job.MaxChildren:
+				e.leaveOut(id, fmt.Sprintf("is one more than the %d that a job may have", job.MaxChildren), was)
+			case e.Job.Cycle(childrenOf) != nil:
+				e.leaveOut(id, "leads back to it", was)
+			}
+		}
+	}
+}
+
+// leaveOut has a job keep the children that it had, and says why one more is not among them.
+func (e *Entry) leaveOut(id, why string, was []job.Child) {
+	e.Job.Children = was
+	text := "its child " + id + " " + why + " and was left out"
+	if e.Note != "" {
+		text = e.Note + "; " + text
+	}
+	e.Note = text
+}

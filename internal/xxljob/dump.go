@@ -1,0 +1,113 @@
+package xxljob
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"carillon/job"
+	"carillon/job/cron"
+)
+
+// MaxDump is the greatest size of a dump, in bytes.
+const MaxDump = 64 << 20
+
+// Outcome says what became of a job.
+type Outcome string
+
+// The outcomes.
+const (
+	Imported Outcome = "imported" // it is a job here too
+	Skipped  Outcome = "skipped"  // XXL-JOB would run it, we cannot
+	Broken   Outcome = "broken"   // it makes no job that could be saved
+)
+
+// Entry is a row of xxl_job_info, and what became of it.
+type Entry struct {
+	ID   int
+	Line int // of the dump, from 1
+	// Title is the job's description in XXL-JOB.
+	Title   string
+	Outcome Outcome
+	// Note says why a job was skipped or is broken, or what one should know of it; it may
+	// be empty.
+	Note string
+	// Origin is what the note of a version says that comes from this row. A job of the
+	// same name whose newest version says something else has another origin, or was
+	// edited since.
+	Origin string
+	// Job is what was made of the row, if it was imported. It is valid.
+	Job job.Job
+
+	row row
+}
+
+// Options says how to read a dump.
+type Options struct {
+	// Group is the executor group of jobs of whose group the dump has no row. When it is
+	// empty those are broken.
+	Group string
+	// Zone is the time zone of XXL-JOB's admin, by which its cron expressions go.
+	// Defaults to UTC.
+	Zone string
+}
+
+// Import reads a dump. It returns its jobs in the order of their numbers, for each what
+// became of it. The error is an *InvalidError: the options or the whole dump are wrong.
+func Import(data []byte, o Options) ([]Entry, error) {
+	if err := o.validate(data); err != nil {
+		return nil, err
+	}
+	infos, groups, err := tables(data)
+	if err != nil {
+		return nil, err
+	}
+	im := importer{options: o, groups: map[string]string{}, names: map[job.Name]bool{}}
+	for _, g := range groups {
+		im.groups[g.get("id")] = slugOf(g.get("app_name"))
+	}
+	entries := make([]Entry, len(infos))
+	for i, r := range infos {
+		id, err := strconv.Atoi(r.get("id"))
+		if err != nil {
+			return nil, wrong("line %d: a row of %s has the id %q; it must be a number", r.line, infoTable, r.get("id"))
+		}
+		entries[i] = Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: fmt.Sprintf("XXL-JOB %d", id), row: r}
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range entries {
+		im.convert(&entries[i])
+		settle(&entries[i])
+	}
+	linkChildren(entries)
+	return entries, nil
+}
+
+func (o Options) validate(data []byte) error {
+	if len(data) > MaxDump {
+		return wrong("has %d bytes; at most %d are read: dump only xxl_job_group and xxl_job_info", len(data), MaxDump)
+	}
+	if _, err := cron.LoadZone(o.Zone); err != nil {
+		return &job.InvalidError{Field: "zone", Reason: fmt.Sprintf("%q is not a time zone; use an IANA name such as Asia/Shanghai", o.Zone)}
+	}
+	if o.Group == "" {
+		return nil
+	}
+	return job.CheckSlug("group", o.Group)
+}
+
+func wrong(format string, args ...any) error {
+	return &job.InvalidError{Field: "dump", Reason: fmt.Sprintf(format, args...)}
+}
+
+// settle checks a job that was made, and has the entry say what is wrong with it.
+func settle(e *Entry) {
+	if e.Outcome != Imported {
+		e.Job = job.Job{}
+		return
+	}
+	if problems := job.Problems(e.Job.Validate()); len(problems) > 0 {
+		e.Outcome, e.Note, e.Job = Broken, problems[0].Error(), job.Job{}
+	}
+}
