@@ -1,11 +1,14 @@
 package alert_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/alert"
 	"carillon/bus"
@@ -414,6 +417,56 @@ func TestAStreamThatFillsUpIsTold(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if sent := w.incidents(); len(sent) != 1 || sent[0].Subject != "stream TRIG" || !strings.HasPrefix(sent[0].Summary, "stream TRIG is 8") {
 			w.t.Errorf("incidents %+v", sent)
+		}
+	})
+}
+
+// A stream of lines that is full of what the log store has is as it should be.
+func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alert.Condition{StreamFull: 80})
+		lines, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamLog, bus.ConsumerLogs)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		wave := func() (waiting jetstream.MessageBatch) {
+			for range 14 {
+				noise := make([]byte, 64<<10)
+				_, _ = rand.Read(noise) // never fails; the stream is compressed
+				w.put(noise, "log.billing.x")
+			}
+			batch, err := lines.Fetch(14, jetstream.FetchMaxWait(time.Second))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return batch
+		}
+		for m := range wave().Messages() { // ingest has them at once
+			if err := m.Ack(); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 0 {
+			w.t.Errorf("with all lines in the store there are the incidents %+v", all)
+		}
+		var taken []jetstream.Msg
+		for m := range wave().Messages() {
+			taken = append(taken, m)
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 1 || all[0].Subject != "stream LOG" || all[0].State != alert.Open {
+			w.t.Errorf("with lines that wait there are the incidents %+v", all)
+		}
+		for _, m := range taken {
+			if err := m.Ack(); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 1 || all[0].State != alert.Resolved {
+			w.t.Errorf("with all lines in the store again there are the incidents %+v", all)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // sendChat writes a message to a chat by the address that the chat gave out for that.
-func (s *sender) sendChat(ctx context.Context, c *Channel, secrets map[string]string, m *Message) error {
+func (s *sender) sendChat(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
 	address, body := secrets[SecretURL], map[string]any(nil)
 	now := time.Now()
 	switch c.Kind {
@@ -30,7 +30,7 @@ func (s *sender) sendChat(ctx context.Context, c *Channel, secrets map[string]st
 		if secret := secrets[SecretSign]; secret != "" {
 			var err error
 			if address, err = signedDingTalk(address, secret, now); err != nil {
-				return err
+				return reply{}, err
 			}
 		}
 	case KindFeishu:
@@ -42,13 +42,13 @@ func (s *sender) sendChat(ctx context.Context, c *Channel, secrets map[string]st
 	}
 	data, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encode message: %w", err)
+		return reply{}, fmt.Errorf("encode message: %w", err)
 	}
 	answer, err := s.call(ctx, address, nil, data)
 	if err != nil {
-		return err
+		return answer, err
 	}
-	return refusal(answer)
+	return answer, refusal(answer.body)
 }
 
 // refusal returns an error when a chat that answers with status 200 says in the body that

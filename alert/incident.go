@@ -79,8 +79,16 @@ type Delivery struct {
 	Reason   string        `json:"reason,omitempty"` // why it waits, or was dropped, or what went wrong
 	MadeAt   time.Time     `json:"made_at"`
 	SentAt   time.Time     `json:"sent_at,omitzero"`
-	Node     string        `json:"node,omitempty"`  // that tried last
+	Node     string        `json:"node,omitempty"` // that tried last
+	Answer   *Answer       `json:"answer,omitempty"`
 	Claim    uint64        `json:"claim,omitempty"` // the epoch of the alerter that is sending it
+}
+
+// Answer is what the other side said to the last attempt of a delivery.
+type Answer struct {
+	Status string       `json:"status,omitempty"` // as HTTP has it: "200 OK"; empty where nothing answered, or a mail server did
+	Body   string       `json:"body,omitempty"`   // its beginning, without the channel's secrets
+	Took   job.Duration `json:"took"`             // the whole attempt
 }
 
 // DeliveryKind says what a message tells.

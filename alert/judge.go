@@ -33,7 +33,7 @@ func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *job
 
 // tallyOf returns what a rule remembers of a job, nil when it needs to remember nothing.
 func (s *session) tallyOf(r *Rule, name job.Name) *tally {
-	if r.When.InARow <= 1 && r.When.Slower == 0 {
+	if !r.When.remembers() {
 		return nil
 	}
 	key := keyTally + r.Alert + "." + name.Group() + "." + name.Short()

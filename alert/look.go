@@ -163,8 +163,7 @@ func (s *session) lookExecutors(ctx context.Context, r *Rule, now time.Time, job
 	return nil
 }
 
-// filling are the streams that take nothing more when they are full. Of the others the
-// oldest goes, as it should.
+// filling are the streams that take nothing more when they are full.
 var filling = []string{bus.StreamTrig, bus.StreamEvt}
 
 // hysteresis is by how many percent something has to be less full for that to be over.
@@ -182,16 +181,42 @@ func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error
 		if info.Config.MaxBytes <= 0 {
 			continue
 		}
-		full := int(float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes))
-		switch {
-		case full >= r.When.StreamFull:
-			err = s.stands(ctx, r, "stream "+name, "", now, fmt.Sprintf("stream %s is %d %% full; at 100 %% nothing is taken any more", name, full))
-		case full < r.When.StreamFull-hysteresis:
-			err = s.over(ctx, r, "stream "+name, now, fmt.Sprintf("stream %s is %d %% full", name, full))
-		}
-		if err != nil {
+		full := float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
+		if err := s.filled(ctx, r, name, full, "; at 100 % nothing is taken any more", now); err != nil {
 			return err
 		}
+	}
+	return s.lookLines(ctx, r, now)
+}
+
+// lookLines looks at the stream of log lines, of which the oldest go when it is full, as
+// they should, once the log store has them: what counts is how much of it waits.
+func (s *session) lookLines(ctx context.Context, r *Rule, now time.Time) error {
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
+	if err != nil {
+		return bus.Unavailable(err)
+	}
+	info := stream.CachedInfo()
+	if info.Config.MaxBytes <= 0 || info.State.Msgs == 0 {
+		return nil
+	}
+	waiting, err := s.conn.LinesWaiting(ctx)
+	if err != nil {
+		return err
+	}
+	share := min(float64(waiting)/float64(info.State.Msgs), 1)
+	full := share * float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
+	return s.filled(ctx, r, bus.StreamLog, full, " of what waits for the log store; at 100 % the oldest lines are lost", now)
+}
+
+// filled opens or resolves the incident about a stream that is so many percent full.
+func (s *session) filled(ctx context.Context, r *Rule, stream string, percent float64, means string, now time.Time) error {
+	full, subject := int(percent), "stream "+stream
+	switch {
+	case full >= r.When.StreamFull:
+		return s.stands(ctx, r, subject, "", now, fmt.Sprintf("stream %s is %d %% full%s", stream, full, means))
+	case full < r.When.StreamFull-hysteresis:
+		return s.over(ctx, r, subject, now, fmt.Sprintf("stream %s is %d %% full", stream, full))
 	}
 	return nil
 }

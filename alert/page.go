@@ -12,7 +12,7 @@ const pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
 
 // sendPage sends an event to PagerDuty. All of an incident have one key, by which that
 // drops what comes twice, and knows which of its own incidents is over.
-func (s *sender) sendPage(ctx context.Context, c *Channel, secrets map[string]string, m *Message) error {
+func (s *sender) sendPage(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
 	address := c.URL
 	if address == "" {
 		address = pagerDutyURL
@@ -36,8 +36,7 @@ func (s *sender) sendPage(ctx context.Context, c *Channel, secrets map[string]st
 	}
 	data, err := json.Marshal(event)
 	if err != nil {
-		return fmt.Errorf("encode event: %w", err)
+		return reply{}, fmt.Errorf("encode event: %w", err)
 	}
-	_, err = s.call(ctx, address, nil, data)
-	return err
+	return s.call(ctx, address, nil, data)
 }

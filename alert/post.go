@@ -116,7 +116,7 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 	}
 	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, errors.New("the other side did not answer in time"))
 	begun := time.Now()
-	failure := s.out.send(sending, channel, m)
+	answer, failure := s.out.send(sending, channel, m)
 	cancel()
 	if ctx.Err() != nil && failure != nil {
 		return nil //nolint:nilerr // the attempt was cut off; the claim tells the next alerter
@@ -128,7 +128,7 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 		s.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failure)
 	}
 	s.metrics.deliveries.WithLabelValues(string(channel.Doc.Kind), result).Inc()
-	return s.record(ctx, due, failure)
+	return s.record(ctx, due, answer, failure)
 }
 
 // claim says that the delivery is being sent, and returns what is to be sent. The error is
@@ -182,7 +182,7 @@ func (s *session) heldBack(inc *Incident, d *Delivery, channel *Entry[Channel], 
 }
 
 // record says what became of an attempt.
-func (s *session) record(ctx context.Context, due dueDelivery, failure error) error {
+func (s *session) record(ctx context.Context, due dueDelivery, answer *Answer, failure error) error {
 	// What was sent must be known as such even if this process is to stop.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("the bus does not answer"))
 	defer cancel()
@@ -195,7 +195,7 @@ func (s *session) record(ctx context.Context, due dueDelivery, failure error) er
 		if d == nil || d.Claim != s.held.Epoch {
 			return nil
 		}
-		d.Claim = 0
+		d.Claim, d.Answer = 0, answer
 		switch {
 		case failure == nil:
 			d.State, d.SentAt, d.NextAt, d.Reason = Sent, now, time.Time{}, ""

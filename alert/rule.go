@@ -122,6 +122,9 @@ func (c *Condition) ofRuns() bool {
 	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy
 }
 
+// remembers reports whether it depends on the runs of the job before.
+func (c *Condition) remembers() bool { return c.InARow > 1 || c.Slower != 0 }
+
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0

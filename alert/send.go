@@ -15,10 +15,12 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
+	"carillon/job"
 )
 
 // sender sends messages to channels. It is safe for concurrent use.
@@ -30,24 +32,44 @@ type sender struct {
 	roots  *x509.CertPool // that mail servers are checked against; nil: the system's
 }
 
-// send sends a message to a channel. Its error is fit for people to read, and has no
-// secret.
-func (s *sender) send(ctx context.Context, c *Entry[Channel], m *Message) error {
+// send sends a message to a channel, and returns what the other side said, also with an
+// error. The error is fit for people to read; neither has a secret.
+func (s *sender) send(ctx context.Context, c *Entry[Channel], m *Message) (*Answer, error) {
+	begun := time.Now()
 	secrets, err := s.open(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	switch c.Doc.Kind {
+	came, err := s.sendBy(ctx, &c.Doc, secrets, m)
+	answer := &Answer{Status: came.status, Took: job.Duration(time.Since(begun).Round(time.Millisecond))}
+	body := strings.ToValidUTF8(string(came.body), "�")
+	for _, secret := range secrets {
+		if secret != "" {
+			body = strings.ReplaceAll(body, secret, "***")
+		}
+	}
+	answer.Body = clipRunes(body, keptAnswer)
+	return answer, err
+}
+
+// reply is an answer as it came.
+type reply struct {
+	status string
+	body   []byte
+}
+
+func (s *sender) sendBy(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
+	switch c.Kind {
 	case KindEmail:
-		return s.sendMail(ctx, &c.Doc, secrets, m)
+		return reply{}, s.sendMail(ctx, c, secrets, m)
 	case KindWebhook:
-		return s.sendWebhook(ctx, &c.Doc, secrets, m)
+		return s.sendWebhook(ctx, c, secrets, m)
 	case KindPagerDuty:
-		return s.sendPage(ctx, &c.Doc, secrets, m)
+		return s.sendPage(ctx, c, secrets, m)
 	case KindSlack, KindTeams, KindDingTalk, KindWeCom, KindFeishu:
-		return s.sendChat(ctx, &c.Doc, secrets, m)
+		return s.sendChat(ctx, c, secrets, m)
 	}
-	return fmt.Errorf("channels of kind %q are not known to this program", c.Doc.Kind)
+	return reply{}, fmt.Errorf("channels of kind %q are not known to this program", c.Kind)
 }
 
 // open returns the secrets of a channel.
@@ -69,15 +91,18 @@ func (s *sender) open(c *Entry[Channel]) (map[string]string, error) {
 	return secrets, nil
 }
 
-// maxAnswer is how much of an answer is read, in bytes.
-const maxAnswer = 4 << 10
+// How much of an answer is read, in bytes, and how much of that is kept, in characters.
+const (
+	maxAnswer  = 4 << 10
+	keptAnswer = 500
+)
 
-// call sends a request, and returns the beginning of the answer's body if its status says
-// that all went well.
-func (s *sender) call(ctx context.Context, address string, header http.Header, body []byte) ([]byte, error) {
+// call sends a request, and returns the answer's status and the beginning of its body. It
+// is an error if they do not say that all went well.
+func (s *sender) call(ctx context.Context, address string, header http.Header, body []byte) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("the address is not one")
+		return reply{}, errors.New("the address is not one")
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "Carillon")
@@ -86,17 +111,18 @@ func (s *sender) call(ctx context.Context, address string, header http.Header, b
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return nil, withoutAddress(ctx, err)
+		return reply{}, withoutAddress(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer := reply{resp.Status, text}
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return nil, fmt.Errorf("answered %s: redirects are not followed", resp.Status)
+		return answer, fmt.Errorf("answered %s: redirects are not followed", resp.Status)
 	case resp.StatusCode/100 != 2:
-		return nil, fmt.Errorf("answered %s: %.200s", resp.Status, oneLine(string(answer)))
+		return answer, fmt.Errorf("answered %s: %.200s", resp.Status, oneLine(string(text)))
 	case err != nil:
-		return nil, withoutAddress(ctx, err)
+		return answer, withoutAddress(ctx, err)
 	}
 	return answer, nil
 }
@@ -118,10 +144,10 @@ func withoutAddress(ctx context.Context, err error) error {
 
 // sendWebhook sends a message as JSON, or as the channel's template has it, signed if there
 // is a secret to sign it with.
-func (s *sender) sendWebhook(ctx context.Context, c *Channel, secrets map[string]string, m *Message) error {
+func (s *sender) sendWebhook(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
 	body, err := webhookBody(c, m)
 	if err != nil {
-		return err
+		return reply{}, err
 	}
 	header := http.Header{}
 	for name, value := range c.Headers {
@@ -135,8 +161,7 @@ func (s *sender) sendWebhook(ctx context.Context, c *Channel, secrets map[string
 	if secret := secrets[SecretSign]; secret != "" {
 		header.Set("Carillon-Signature", sign(secret, time.Now(), body))
 	}
-	_, err = s.call(ctx, c.URL, header, body)
-	return err
+	return s.call(ctx, c.URL, header, body)
 }
 
 // sign returns the value of Carillon-Signature: the instant, and the HMAC-SHA256 of the

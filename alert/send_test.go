@@ -90,7 +90,7 @@ func TestAWebhookIsSignedAndHasAKey(t *testing.T) {
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	m := failing(s, Opened)
 	c := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url + "/in", Headers: map[string]string{"X-Team": "ops"}}, SecretSign, "s3cret")
-	if err := s.send(t.Context(), c, m); err != nil {
+	if _, err := s.send(t.Context(), c, m); err != nil {
 		t.Fatal(err)
 	}
 	got := (*calls)[0]
@@ -122,7 +122,8 @@ func TestAWebhookSaysWhatItsTemplateHas(t *testing.T) {
 	url, calls := otherSide(t, nil)
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	send := func(body string) error {
-		return s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url, Body: body}), failing(s, Opened))
+		_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url, Body: body}), failing(s, Opened))
+		return err
 	}
 	if err := send(`{"text": {{json .Title}}, "jobs": [{{range $i, $j := .Incident.Jobs}}{{if $i}},{{end}}{{json $j.Job}}{{end}}]}`); err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func TestChannelsReachNothingPrivate(t *testing.T) {
 	refused := func(c *Entry[Channel]) {
 		t.Helper()
 		var forbidden *outbound.ForbiddenError
-		if err := s.send(t.Context(), c, failing(s, Opened)); !errors.As(err, &forbidden) || !strings.Contains(err.Error(), "--alert-allow") {
+		if _, err := s.send(t.Context(), c, failing(s, Opened)); !errors.As(err, &forbidden) || !strings.Contains(err.Error(), "--alert-allow") {
 			t.Errorf("%v, want it forbidden", err)
 		}
 	}
@@ -171,6 +172,31 @@ func TestChannelsReachNothingPrivate(t *testing.T) {
 	}
 }
 
+func TestWhatTheOtherSideSaidIsKeptWithoutSecrets(t *testing.T) {
+	f := func(status int, body, wantStatus, wantBody string, fails bool) {
+		t.Helper()
+		url, _ := otherSide(t, func(w http.ResponseWriter) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		})
+		s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
+		c := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url}, SecretSign, "s3cret")
+		answer, err := s.send(t.Context(), c, failing(s, Opened))
+		if (err != nil) != fails || answer == nil || answer.Status != wantStatus || answer.Body != wantBody || answer.Took < 0 {
+			t.Errorf("%+v, %v; want %s %q", answer, err, wantStatus, wantBody)
+		}
+	}
+	f(200, "thanks", "200 OK", "thanks", false)
+	f(403, "no s3cret\nhere", "403 Forbidden", "no ***\nhere", true)
+	f(200, strings.Repeat("字", 700), "200 OK", strings.Repeat("字", keptAnswer)+"…", false)
+
+	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
+	gone := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: "http://127.0.0.1:1"})
+	if answer, err := s.send(t.Context(), gone, failing(s, Opened)); err == nil || answer == nil || answer.Status != "" || answer.Body != "" {
+		t.Errorf("nobody answers with %+v, %v", answer, err)
+	}
+}
+
 func TestARedirectIsNotFollowed(t *testing.T) {
 	inner, reached := otherSide(t, nil)
 	outer, _ := otherSide(t, func(w http.ResponseWriter) {
@@ -178,7 +204,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: outer}), failing(s, Opened))
+	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: outer}), failing(s, Opened))
 	if err == nil || err.Error() != "answered 307 Temporary Redirect: redirects are not followed" || len(*reached) != 0 {
 		t.Errorf("%v, and %d requests where it led", err, len(*reached))
 	}
@@ -187,7 +213,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestAnErrorHasNoSecret(t *testing.T) {
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	for _, address := range []string{"http://127.0.0.1:1/T0/s3cret", "http://s3cret.invalid:99999/s3cret"} {
-		err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindSlack}, SecretURL, address), failing(s, Opened))
+		_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindSlack}, SecretURL, address), failing(s, Opened))
 		if err == nil || strings.Contains(err.Error(), "/T0/") || strings.Contains(err.Error(), "/s3cret") {
 			t.Errorf("error %v", err)
 		}
@@ -203,7 +229,7 @@ func TestEachChatGetsItsOwnForm(t *testing.T) {
 		if kind == KindDingTalk || kind == KindFeishu {
 			secrets = append(secrets, SecretSign, "SEC")
 		}
-		if err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: kind}, secrets...), failing(s, Opened)); err != nil {
+		if _, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: kind}, secrets...), failing(s, Opened)); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		got := (*calls)[0]
@@ -226,7 +252,7 @@ func TestEachChatGetsItsOwnForm(t *testing.T) {
 func TestAChatThatRefusesWithStatus200IsNotTold(t *testing.T) {
 	url, _ := otherSide(t, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"errcode":310000,"errmsg":"sign not match"}`) })
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindDingTalk}, SecretURL, url), failing(s, Opened))
+	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindDingTalk}, SecretURL, url), failing(s, Opened))
 	if err == nil || err.Error() != "refused with code 310000: sign not match" {
 		t.Errorf("error %v", err)
 	}
@@ -237,7 +263,7 @@ func TestPagerDutyResolvesUnderTheKeyOfTheIncident(t *testing.T) {
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	c := entry(key, Channel{Channel: "c", Kind: KindPagerDuty, URL: url}, SecretRouting, "R1")
 	for _, kind := range []DeliveryKind{Opened, Recovery} {
-		if err := s.send(t.Context(), c, failing(s, kind)); err != nil {
+		if _, err := s.send(t.Context(), c, failing(s, kind)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -266,7 +292,7 @@ func TestMailGoesOverTLSAndSignsIn(t *testing.T) {
 			email.User = "carillon"
 			secrets = []string{SecretPassword, "pa55"}
 		}
-		if err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, secrets...), failing(s, Opened)); err != nil {
+		if _, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, secrets...), failing(s, Opened)); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
 		got := <-server.mails
@@ -285,14 +311,14 @@ func TestMailIsNotSentInTheClearWhenTLSIsAskedFor(t *testing.T) {
 	server := newMailServer(t, TLSNone)
 	s, key := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: server.roots})
 	email := &Email{Host: "localhost", Port: server.port, User: "carillon", From: "a@example.org", To: []string{"b@example.org"}}
-	err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, SecretPassword, "pa55"), failing(s, Opened))
+	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, SecretPassword, "pa55"), failing(s, Opened))
 	if err == nil || !strings.Contains(strings.ToUpper(err.Error()), "STARTTLS") {
 		t.Errorf("error %v, want that the server has no STARTTLS", err)
 	}
 	stranger, _ := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: x509.NewCertPool()})
 	secure := newMailServer(t, TLSStart)
 	email.Port, email.User = secure.port, ""
-	if err := stranger.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}), failing(s, Opened)); err == nil {
+	if _, err := stranger.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}), failing(s, Opened)); err == nil {
 		t.Error("a certificate of nobody we know is taken")
 	}
 }

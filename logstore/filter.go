@@ -37,6 +37,9 @@ type RunFilter struct {
 	// MinAttempt selects attempts from this one on: with 2, runs that were tried again.
 	MinAttempt int
 
+	// Sort is the order of a list. Any but the default needs From and To, 31 days apart at
+	// most, and has one page: the first Limit runs.
+	Sort   RunOrder
 	Limit  int    // of Runs: from 1 to MaxRuns; defaults to DefaultRuns
 	Cursor string // of Runs: where the page before ended
 }
@@ -88,7 +91,7 @@ func (f *RunFilter) Validate() error {
 			return err
 		}
 	}
-	return nil
+	return f.Sort.check(f)
 }
 
 // RunPage is a part of a list of runs.

@@ -35,8 +35,8 @@ type Store interface {
 	Run(ctx context.Context, id job.RunID) ([]Run, error)
 	// Pieces returns pieces of a run, none of one that is unknown.
 	Pieces(ctx context.Context, filter PieceFilter) (PiecePage, error)
-	// Runs returns a page of the runs that match, the newest fire first. Cursors hold
-	// at any depth, and while runs are written and trimmed.
+	// Runs returns a page of the runs that match, the newest fire first unless another
+	// order is asked for. Cursors hold at any depth, and while runs are written and trimmed.
 	Runs(ctx context.Context, filter RunFilter) (RunPage, error)
 	// Changes returns the timeline of all attempts of a run as a whole, or of one of its
 	// pieces, the oldest first, or job.ErrNotFound. Of the progress it has one change in
@@ -77,9 +77,10 @@ type Store interface {
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
-	// LastStatuses returns the status of the newest attempt of each job's newest run. Jobs
-	// without runs are absent.
-	LastStatuses(ctx context.Context, jobs []job.Name) (map[job.Name]job.Status, error)
+	// Standings returns how jobs stand, which a store may remember until they have another
+	// run. Jobs without runs are absent. Of more than a thousand jobs that fail it may tell a
+	// streak of 1, whatever it is.
+	Standings(ctx context.Context, jobs []job.Name) (map[job.Name]Standing, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 

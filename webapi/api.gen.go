@@ -112,6 +112,7 @@ func (e HealthStatus) Valid() bool {
 // Defines values for JobBulkAction.
 const (
 	JobBulkActionDelete JobBulkAction = "delete"
+	JobBulkActionEdit   JobBulkAction = "edit"
 	JobBulkActionPause  JobBulkAction = "pause"
 	JobBulkActionResume JobBulkAction = "resume"
 	JobBulkActionRun    JobBulkAction = "run"
@@ -121,6 +122,8 @@ const (
 func (e JobBulkAction) Valid() bool {
 	switch e {
 	case JobBulkActionDelete:
+		return true
+	case JobBulkActionEdit:
 		return true
 	case JobBulkActionPause:
 		return true
@@ -253,6 +256,27 @@ func (e UserItemSignsIn) Valid() bool {
 	}
 }
 
+// Defines values for XXLJobEntryOutcome.
+const (
+	XXLJobEntryOutcomeBroken   XXLJobEntryOutcome = "broken"
+	XXLJobEntryOutcomeImported XXLJobEntryOutcome = "imported"
+	XXLJobEntryOutcomeSkipped  XXLJobEntryOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the XXLJobEntryOutcome enum.
+func (e XXLJobEntryOutcome) Valid() bool {
+	switch e {
+	case XXLJobEntryOutcomeBroken:
+		return true
+	case XXLJobEntryOutcomeImported:
+		return true
+	case XXLJobEntryOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListRunsParamsAttempts.
 const (
 	ListRunsParamsAttemptsAll    ListRunsParamsAttempts = "all"
@@ -265,6 +289,48 @@ func (e ListRunsParamsAttempts) Valid() bool {
 	case ListRunsParamsAttemptsAll:
 		return true
 	case ListRunsParamsAttemptsNewest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListRunsParamsSort.
+const (
+	ListRunsParamsSortDelay           ListRunsParamsSort = "delay"
+	ListRunsParamsSortDuration        ListRunsParamsSort = "duration"
+	ListRunsParamsSortFinishedAt      ListRunsParamsSort = "finished_at"
+	ListRunsParamsSortFireTime        ListRunsParamsSort = "fire_time"
+	ListRunsParamsSortMinusDelay      ListRunsParamsSort = "-delay"
+	ListRunsParamsSortMinusDuration   ListRunsParamsSort = "-duration"
+	ListRunsParamsSortMinusFinishedAt ListRunsParamsSort = "-finished_at"
+	ListRunsParamsSortMinusFireTime   ListRunsParamsSort = "-fire_time"
+	ListRunsParamsSortMinusStartedAt  ListRunsParamsSort = "-started_at"
+	ListRunsParamsSortStartedAt       ListRunsParamsSort = "started_at"
+)
+
+// Valid indicates whether the value is a known member of the ListRunsParamsSort enum.
+func (e ListRunsParamsSort) Valid() bool {
+	switch e {
+	case ListRunsParamsSortDelay:
+		return true
+	case ListRunsParamsSortDuration:
+		return true
+	case ListRunsParamsSortFinishedAt:
+		return true
+	case ListRunsParamsSortFireTime:
+		return true
+	case ListRunsParamsSortMinusDelay:
+		return true
+	case ListRunsParamsSortMinusDuration:
+		return true
+	case ListRunsParamsSortMinusFinishedAt:
+		return true
+	case ListRunsParamsSortMinusFireTime:
+		return true
+	case ListRunsParamsSortMinusStartedAt:
+		return true
+	case ListRunsParamsSortStartedAt:
 		return true
 	default:
 		return false
@@ -291,6 +357,34 @@ type AlertItem struct {
 // AlertList defines model for AlertList.
 type AlertList struct {
 	Items []AlertItem `json:"items"`
+}
+
+// AlertTrial defines model for AlertTrial.
+type AlertTrial struct {
+	// From Of the oldest run that was looked at, where there were more; else seven days ago
+	From time.Time `json:"from"`
+
+	// Items The newest 50 of them
+	Items []AlertTrialItem `json:"items"`
+
+	// Runs How many runs were looked at
+	Runs int       `json:"runs"`
+	To   time.Time `json:"to"`
+
+	// Total How many incidents there would have been
+	Total int `json:"total"`
+}
+
+// AlertTrialItem defines model for AlertTrialItem.
+type AlertTrialItem struct {
+	// Count Of bad runs
+	Count    int       `json:"count"`
+	OpenedAt time.Time `json:"opened_at"`
+
+	// ResolvedAt Absent while it would still be open
+	ResolvedAt time.Time `json:"resolved_at,omitzero"`
+	Subject    string    `json:"subject"`
+	Summary    string    `json:"summary"`
 }
 
 // AuditEntry One change.
@@ -356,6 +450,9 @@ type BackfillResult struct {
 
 // BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
 type BulkOutcome string
+
+// BusState defines model for BusState.
+type BusState = bus.State
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -463,6 +560,25 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// ClockChange defines model for ClockChange.
+type ClockChange struct {
+	// AfterSeconds And from then on
+	AfterSeconds int       `json:"after_seconds"`
+	At           time.Time `json:"at"`
+
+	// BeforeSeconds How far clocks are ahead of UTC until then
+	BeforeSeconds int `json:"before_seconds"`
+
+	// Gap What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
+	Gap string `json:"gap"`
+
+	// Overlap Which of two equal times of day has the fire
+	Overlap string `json:"overlap"`
+}
+
+// ConsumerState defines model for ConsumerState.
+type ConsumerState = bus.ConsumerState
+
 // Credential defines model for Credential.
 type Credential struct {
 	// Author Who made it
@@ -546,8 +662,51 @@ type CrontabRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// DeadLetter defines model for DeadLetter.
+type DeadLetter = bus.DeadLetter
+
+// DeadLetterContent defines model for DeadLetterContent.
+type DeadLetterContent struct {
+	// At When it was refused
+	At time.Time `json:"at"`
+
+	// Message What kind of message it says to be, and of which version
+	Message string `json:"message,omitempty"`
+
+	// Reason Why it was refused
+	Reason   string `json:"reason"`
+	Sequence uint64 `json:"sequence"`
+
+	// Size Of its data, in bytes
+	Size int `json:"size"`
+
+	// Stream From which it came
+	Stream  string `json:"stream"`
+	Subject string `json:"subject"`
+
+	// Text The data, of which bytes that are no UTF-8 are replaced
+	Text string `json:"text"`
+
+	// Whole Whether the letter has all of the data
+	Whole bool `json:"whole"`
+}
+
+// DeadLetterPage defines model for DeadLetterPage.
+type DeadLetterPage struct {
+	Items []DeadLetter `json:"items"`
+
+	// Next The cursor of the next page. Absent on the last
+	Next string `json:"next,omitempty"`
+
+	// Total How many there are on all pages
+	Total uint64 `json:"total"`
+}
+
 // Delivery defines model for Delivery.
 type Delivery = alert.Delivery
+
+// DeliveryAnswer What the other side said to the last attempt
+type DeliveryAnswer = alert.Answer
 
 // DeliveryItem defines model for DeliveryItem.
 type DeliveryItem struct {
@@ -619,6 +778,9 @@ type Finding = ledger.Finding
 
 // Fire defines model for Fire.
 type Fire struct {
+	// Clock Of a fire that a moved clock has to do with
+	Clock *FireClock `json:"clock,omitempty"`
+
 	// Due When it is dispatched, the fire time plus the spread
 	Due      time.Time `json:"due"`
 	FireTime time.Time `json:"fire_time"`
@@ -631,6 +793,17 @@ type Fire struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
+// FireClock defines model for FireClock.
+type FireClock struct {
+	// Kind Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
+	Kind string `json:"kind"`
+
+	// Wall The time of day that the expression names
+	//
+	// Examples: 02:30:00
+	Wall string `json:"wall"`
+}
+
 // FireCounts defines model for FireCounts.
 type FireCounts struct {
 	// Complete False when there are more than two million fires: then later jobs were not counted
@@ -641,8 +814,14 @@ type FireCounts struct {
 	From   time.Time `json:"from"`
 
 	// Jobs How many jobs fire within the range
-	Jobs int       `json:"jobs"`
-	To   time.Time `json:"to"`
+	Jobs int `json:"jobs"`
+
+	// Minutes With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC
+	Minutes []int `json:"minutes,omitempty"`
+
+	// SlotMs With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer
+	SlotMs []int64   `json:"slot_ms,omitempty"`
+	To     time.Time `json:"to"`
 }
 
 // FirePage defines model for FirePage.
@@ -727,6 +906,19 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// HeldRole defines model for HeldRole.
+type HeldRole struct {
+	Node string `json:"node"`
+
+	// Role dispatch-GROUP is there for those who see the group
+	//
+	// Examples: ingest, dispatch-billing
+	Role string `json:"role"`
+
+	// Since By the clock of the node
+	Since time.Time `json:"since,omitzero"`
+}
+
 // HistoryState defines model for HistoryState.
 type HistoryState struct {
 	AsOf    time.Time       `json:"as_of"`
@@ -735,6 +927,12 @@ type HistoryState struct {
 	// Bytes On disk, of the server that answers; 0 while the store does not
 	Bytes int64 `json:"bytes"`
 
+	// CaughtUpAt When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
+	CaughtUpAt time.Time `json:"caught_up_at,omitzero"`
+
+	// DeadLetters Messages that were refused and are kept
+	DeadLetters uint64 `json:"dead_letters"`
+
 	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
 	DiskBytes int64 `json:"disk_bytes"`
 
@@ -742,8 +940,11 @@ type HistoryState struct {
 	DiskFreeBytes int64 `json:"disk_free_bytes"`
 
 	// OldestRun Its fire time
-	OldestRun    time.Time `json:"oldest_run,omitzero"`
-	StoreAnswers bool      `json:"store_answers"`
+	OldestRun time.Time `json:"oldest_run,omitzero"`
+
+	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
+	StandIn      *logstore.Partial `json:"stand_in,omitempty"`
+	StoreAnswers bool              `json:"store_answers"`
 }
 
 // Hold The switch for everything. While it is on, every fire is recorded as skipped.
@@ -833,6 +1034,9 @@ type Job = job.Job
 type JobBulk struct {
 	Action JobBulkAction `json:"action"`
 
+	// AddTags Of edit: tags that each is to have
+	AddTags []string `json:"add_tags,omitempty"`
+
 	// Cursor With filter: the next of the answer before
 	Cursor string `json:"cursor,omitempty"`
 
@@ -848,8 +1052,14 @@ type JobBulk struct {
 	// Limit With filter: the most jobs in the page
 	Limit int `json:"limit,omitempty"`
 
-	// Note Why, of pause and resume
+	// Note Why, of pause, resume and edit
 	Note string `json:"note,omitempty"`
+
+	// Owner Of edit: who answers for the jobs; empty is nobody
+	Owner *string `json:"owner,omitempty"`
+
+	// RemoveTags Of edit: tags that none is to have
+	RemoveTags []string `json:"remove_tags,omitempty"`
 
 	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
@@ -899,12 +1109,30 @@ type JobDiff struct {
 	To   int      `json:"to"`
 }
 
+// JobFacet defines model for JobFacet.
+type JobFacet struct {
+	Count int `json:"count"`
+
+	// Value none stands for jobs that have no value
+	Value string `json:"value"`
+}
+
+// JobFacets defines model for JobFacets.
+type JobFacets struct {
+	// Items By field
+	Items map[string][]JobFacet `json:"items"`
+
+	// Total How many jobs match
+	Total int `json:"total"`
+}
+
 // JobFilter As the parameters of listJobs
 type JobFilter struct {
 	Group  string   `json:"group,omitempty"`
 	Last   []Status `json:"last,omitempty"`
 	Paused *bool    `json:"paused,omitempty"`
 	Q      string   `json:"q,omitempty"`
+	Where  []string `json:"where,omitempty"`
 }
 
 // JobFires defines model for JobFires.
@@ -918,6 +1146,9 @@ type JobFires struct {
 
 	// Offset From a fire time to its dispatch
 	Offset job.Duration `json:"offset"`
+
+	// UsualMs With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
+	UsualMs int64 `json:"usual_ms,omitempty"`
 }
 
 // JobItem defines model for JobItem.
@@ -936,6 +1167,9 @@ type JobItem struct {
 
 	// Warnings Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks
 	Warnings []FieldError `json:"warnings,omitempty"`
+
+	// Week With week=true; absent while the log store does not answer, and until it first has after the server started
+	Week *JobWeek `json:"week,omitempty"`
 }
 
 // JobPage defines model for JobPage.
@@ -949,6 +1183,21 @@ type JobPage struct {
 
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
+
+// JobWeek How a job did in the last seven days
+type JobWeek struct {
+	// Executed How many runs have ended that were executed
+	Executed int `json:"executed"`
+
+	// Failed How many of them failed, timed out or were lost
+	Failed int `json:"failed"`
+
+	// P50Ms How long half of the attempts took at most; 0 while there is none
+	P50Ms int64 `json:"p50_ms"`
+
+	// P95Ms How long 95 of 100 attempts took at most; 0 while there is none
+	P95Ms int64 `json:"p95_ms"`
+}
 
 // Keep How long to keep what; what is missing is as the next wider rule says
 type Keep = job.Keep
@@ -1030,6 +1279,18 @@ type LogPage struct {
 // LogRange Part of a text, in characters (code points) from 0
 type LogRange = logstore.Range
 
+// LogRate What there was to hear within a second.
+type LogRate struct {
+	// Dropped More came than could be looked at, since the stream was opened
+	Dropped bool `json:"dropped"`
+
+	// Lines That match
+	Lines int `json:"lines"`
+
+	// Shown Of these that were sent
+	Shown int `json:"shown"`
+}
+
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
 
@@ -1091,6 +1352,12 @@ type Node struct {
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
+
+	// Moves When shards came to those who own them, the newest first; at most 100
+	Moves []ShardMove `json:"moves"`
+
+	// Roles What one process does for all, by name
+	Roles []HeldRole `json:"roles"`
 
 	// Shards How many there are
 	Shards int `json:"shards"`
@@ -1169,12 +1436,21 @@ type PieceList struct {
 
 // Preview defines model for Preview.
 type Preview struct {
+	// Clock Of a cron expression: when the clocks of its zone are moved next; absent when they are not
+	Clock *ClockChange `json:"clock,omitempty"`
+
 	// Fires Fewer than asked for when there are no more
 	Fires []Fire           `json:"fires"`
 	Kind  job.ScheduleKind `json:"kind"`
 
 	// Note Why there are no fires, or what keeps them from running
 	Note string `json:"note,omitempty"`
+
+	// PerDay How many fires there are within a day, skipped ones among them
+	PerDay int `json:"per_day,omitempty"`
+
+	// PerYear The same within 365 days; beyond 100,000 by the pace of those
+	PerYear int `json:"per_year,omitempty"`
 
 	// Schedule The schedule in a few words
 	Schedule string `json:"schedule"`
@@ -1589,6 +1865,14 @@ type SessionList struct {
 // Severity defines model for Severity.
 type Severity = alert.Severity
 
+// ShardMove defines model for ShardMove.
+type ShardMove struct {
+	// At By the clock of the node
+	At    time.Time `json:"at"`
+	Node  string    `json:"node"`
+	Shard int       `json:"shard"`
+}
+
 // SignInRequest defines model for SignInRequest.
 type SignInRequest struct {
 	Password string `json:"password"`
@@ -1642,11 +1926,17 @@ type SkipRequest struct {
 // Spread How long something took. Percentiles are exact to about one percent.
 type Spread = logstore.Spread
 
+// StandIn defines model for StandIn.
+type StandIn = logstore.Partial
+
 // Status defines model for Status.
 type Status = job.Status
 
 // StatusCounts How many fires have each status; those that none has are left out.
 type StatusCounts = map[job.Status]int
+
+// StreamState defines model for StreamState.
+type StreamState = bus.StreamState
 
 // Tally How many fires had which fate. What is 0 is absent.
 type Tally = ledger.Tally
@@ -1726,6 +2016,50 @@ type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
 
+// XXLJobEntries defines model for XXLJobEntries.
+type XXLJobEntries struct {
+	Items []XXLJobEntry `json:"items"`
+}
+
+// XXLJobEntry defines model for XXLJobEntry.
+type XXLJobEntry struct {
+	// ID The job's number in XXL-JOB
+	ID int `json:"id"`
+
+	// Job What was made of it
+	Job *job.Job `json:"job,omitempty"`
+
+	// Line Of the dump, from 1
+	Line int `json:"line"`
+
+	// Note Why it was skipped or is broken, or what one should know of it
+	Note string `json:"note,omitempty"`
+
+	// Origin The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since
+	Origin string `json:"origin"`
+
+	// Outcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+	Outcome XXLJobEntryOutcome `json:"outcome"`
+
+	// Title Its description in XXL-JOB
+	Title string `json:"title"`
+}
+
+// XXLJobEntryOutcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+type XXLJobEntryOutcome string
+
+// XXLJobRequest defines model for XXLJobRequest.
+type XXLJobRequest struct {
+	// Group The executor group of jobs whose own is not in the dump. Without it they are broken
+	Group string `json:"group,omitempty"`
+
+	// Text The dump, as mysqldump writes it
+	Text string `json:"text"`
+
+	// Zone The time zone of XXL-JOB's admin, by which its cron expressions go
+	Zone string `json:"zone,omitempty"`
+}
+
 // ChannelName defines model for ChannelName.
 type ChannelName = string
 
@@ -1734,6 +2068,9 @@ type CredentialID = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeadLetterSequence defines model for DeadLetterSequence.
+type DeadLetterSequence = uint64
 
 // GroupName defines model for GroupName.
 type GroupName = string
@@ -1932,6 +2269,15 @@ type PutCalendarParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// ListDeadLettersParams defines parameters for ListDeadLetters.
+type ListDeadLettersParams struct {
+	// Cursor The next of the page before
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListFiresParams defines parameters for ListFires.
 type ListFiresParams struct {
 	// From Exclusive. Defaults to now
@@ -1948,6 +2294,9 @@ type ListFiresParams struct {
 
 	// PerJob How many fires to give of each job
 	PerJob int `form:"per_job,omitempty" json:"per_job,omitempty"`
+
+	// Usual Also how long a run of each job usually takes
+	Usual bool `form:"usual,omitempty" json:"usual,omitempty"`
 
 	// Cursor The next of the page before
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -1969,6 +2318,9 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Load Also what the fires will take of the executors and on which minutes they come
+	Load bool `form:"load,omitempty" json:"load,omitempty"`
 }
 
 // SuggestOffsetsParams defines parameters for SuggestOffsets.
@@ -2030,7 +2382,7 @@ type ListJobsParams struct {
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Q Only jobs whose name or description contains this text
+	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
 	Q string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Paused Only jobs that are paused, or only those that are not
@@ -2038,6 +2390,15 @@ type ListJobsParams struct {
 
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last []Status `form:"last,omitempty" json:"last,omitempty"`
+
+	// Where Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	Where []string `form:"where,omitempty" json:"where,omitempty"`
+
+	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last
+	Sort string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Week Whether to tell of each job how it did in the last seven days
+	Week bool `form:"week,omitempty" json:"week,omitempty"`
 
 	// Fires How many next fires to give for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
@@ -2056,6 +2417,24 @@ type ListJobsParams struct {
 type ChangeJobsParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// FacetJobsParams defines parameters for FacetJobs.
+type FacetJobsParams struct {
+	// Group Only jobs of this executor group
+	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Q As of listJobs
+	Q string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Paused As of listJobs
+	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
+
+	// Last As of listJobs
+	Last []Status `form:"last,omitempty" json:"last,omitempty"`
+
+	// Where As of listJobs
+	Where []string `form:"where,omitempty" json:"where,omitempty"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
@@ -2363,6 +2742,9 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
+	// Sort What the list is sorted by, the least first; with a minus, the greatest first
+	Sort ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Cursor The next of the page before
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -2372,6 +2754,9 @@ type ListRunsParams struct {
 
 // ListRunsParamsAttempts defines parameters for ListRuns.
 type ListRunsParamsAttempts string
+
+// ListRunsParamsSort defines parameters for ListRuns.
+type ListRunsParamsSort string
 
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
@@ -2399,6 +2784,9 @@ type CountRunsParams struct {
 
 	// Version Of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 }
 
 // FacetRunsParams defines parameters for FacetRuns.
@@ -2424,6 +2812,9 @@ type FacetRunsParams struct {
 
 	// Version Of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
@@ -2536,6 +2927,9 @@ type PutAlertJSONRequestBody = Alert
 // AddSilenceJSONRequestBody defines body for AddSilence for application/json ContentType.
 type AddSilenceJSONRequestBody = SilenceRequest
 
+// TryAlertJSONRequestBody defines body for TryAlert for application/json ContentType.
+type TryAlertJSONRequestBody = Alert
+
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
@@ -2559,6 +2953,9 @@ type SetHoldJSONRequestBody = HoldRequest
 
 // ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
 type ReadCrontabJSONRequestBody = CrontabRequest
+
+// ReadXXLJobJSONRequestBody defines body for ReadXXLJob for application/json ContentType.
+type ReadXXLJobJSONRequestBody = XXLJobRequest
 
 // AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
 type AcceptInvitationJSONRequestBody = InvitationAccept
@@ -2691,9 +3088,15 @@ type ServerInterface interface {
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(c *fiber.Ctx, silence string, params EndSilenceParams) error
+	// TryAlert What a rule would have found in the last seven days
+	// (POST /api/v1/alerts/try)
+	TryAlert(c *fiber.Ctx) error
 	// ListAudit Who changed what, newest first
 	// (GET /api/v1/audit)
 	ListAudit(c *fiber.Ctx, params ListAuditParams) error
+	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+	// (GET /api/v1/bus)
+	GetBus(c *fiber.Ctx) error
 	// ListCalendars All calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(c *fiber.Ctx) error
@@ -2706,6 +3109,18 @@ type ServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(c *fiber.Ctx, calendar string, params PutCalendarParams) error
+	// ListDeadLetters Messages about runs that were refused, the newest first
+	// (GET /api/v1/dead-letters)
+	ListDeadLetters(c *fiber.Ctx, params ListDeadLettersParams) error
+	// DeleteDeadLetter Throw a refused message away
+	// (DELETE /api/v1/dead-letters/{sequence})
+	DeleteDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
+	// GetDeadLetter A refused message, with what it says
+	// (GET /api/v1/dead-letters/{sequence})
+	GetDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
+	// ReplayDeadLetter Send a refused message again, as after an upgrade
+	// (POST /api/v1/dead-letters/{sequence}/replay)
+	ReplayDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
 	// ListFires What will fire in a range of time, job by job
 	// (GET /api/v1/fires)
 	ListFires(c *fiber.Ctx, params ListFiresParams) error
@@ -2769,6 +3184,9 @@ type ServerInterface interface {
 	// ReadCrontab What the lines of a crontab would be as jobs
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(c *fiber.Ctx) error
+	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+	// (POST /api/v1/import/xxl-job)
+	ReadXXLJob(c *fiber.Ctx) error
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(c *fiber.Ctx) error
@@ -2778,9 +3196,12 @@ type ServerInterface interface {
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(c *fiber.Ctx, params ListJobsParams) error
-	// ChangeJobs Pause, resume, run or delete many jobs
+	// ChangeJobs Pause, resume, run, delete or tag many jobs
 	// (POST /api/v1/jobs/bulk)
 	ChangeJobs(c *fiber.Ctx, params ChangeJobsParams) error
+	// FacetJobs What there is to choose from among jobs
+	// (GET /api/v1/jobs/facets)
+	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(c *fiber.Ctx, group GroupName, name JobName, params DeleteJobParams) error
@@ -3939,6 +4360,24 @@ func (siw *ServerInterfaceWrapper) EndSilence(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// TryAlert operation middleware
+func (siw *ServerInterfaceWrapper) TryAlert(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.TryAlert(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
 
@@ -4019,6 +4458,24 @@ func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAudit(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetBus operation middleware
+func (siw *ServerInterfaceWrapper) GetBus(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetBus(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4232,6 +4689,137 @@ func (siw *ServerInterfaceWrapper) PutCalendar(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListDeadLetters operation middleware
+func (siw *ServerInterfaceWrapper) ListDeadLetters(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeadLettersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListDeadLetters(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteDeadLetter operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDeadLetter(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "sequence" -------------
+	var sequence DeadLetterSequence
+
+	err = runtime.BindStyledParameterWithOptions("simple", "sequence", c.Params("sequence"), &sequence, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sequence: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteDeadLetter(c, sequence)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetDeadLetter operation middleware
+func (siw *ServerInterfaceWrapper) GetDeadLetter(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "sequence" -------------
+	var sequence DeadLetterSequence
+
+	err = runtime.BindStyledParameterWithOptions("simple", "sequence", c.Params("sequence"), &sequence, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sequence: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetDeadLetter(c, sequence)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplayDeadLetter operation middleware
+func (siw *ServerInterfaceWrapper) ReplayDeadLetter(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "sequence" -------------
+	var sequence DeadLetterSequence
+
+	err = runtime.BindStyledParameterWithOptions("simple", "sequence", c.Params("sequence"), &sequence, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sequence: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplayDeadLetter(c, sequence)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListFires operation middleware
 func (siw *ServerInterfaceWrapper) ListFires(c *fiber.Ctx) error {
 
@@ -4280,6 +4868,13 @@ func (siw *ServerInterfaceWrapper) ListFires(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_job", query, &params.PerJob, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_job: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "usual" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "usual", query, &params.Usual, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter usual: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "cursor" -------------
@@ -4352,6 +4947,13 @@ func (siw *ServerInterfaceWrapper) CountFires(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "load" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "load", query, &params.Load, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter load: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -5108,6 +5710,24 @@ func (siw *ServerInterfaceWrapper) ReadCrontab(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ReadXXLJob operation middleware
+func (siw *ServerInterfaceWrapper) ReadXXLJob(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadXXLJob(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // AcceptInvitation operation middleware
 func (siw *ServerInterfaceWrapper) AcceptInvitation(c *fiber.Ctx) error {
 
@@ -5187,6 +5807,27 @@ func (siw *ServerInterfaceWrapper) ListJobs(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter last: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "where" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "where", query, &params.Where, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter where: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "week" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "week", query, &params.Week, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter week: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "fires" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "fires", query, &params.Fires, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -5260,6 +5901,71 @@ func (siw *ServerInterfaceWrapper) ChangeJobs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ChangeJobs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// FacetJobs operation middleware
+func (siw *ServerInterfaceWrapper) FacetJobs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FacetJobsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "group" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "paused" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "paused", query, &params.Paused, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter paused: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "last" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "last", query, &params.Last, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter last: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "where" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "where", query, &params.Where, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter where: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FacetJobs(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7210,6 +7916,13 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "cursor" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -7360,6 +8073,13 @@ func (siw *ServerInterfaceWrapper) CountRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "min_attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_attempt", query, &params.MinAttempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CountRuns(c, params)
 	}
@@ -7458,6 +8178,13 @@ func (siw *ServerInterfaceWrapper) FacetRuns(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "min_attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_attempt", query, &params.MinAttempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -8412,6 +9139,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs", wrapper.ListJobs)
 
+	router.Get(options.BaseURL+"/api/v1/jobs/facets", wrapper.FacetJobs)
+
 	router.Post(options.BaseURL+"/api/v1/jobs/bulk", wrapper.ChangeJobs)
 
 	router.Delete(options.BaseURL+"/api/v1/jobs/:group/:name", wrapper.DeleteJob)
@@ -8454,11 +9183,21 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/import/crontab", wrapper.ReadCrontab)
 
+	router.Post(options.BaseURL+"/api/v1/import/xxl-job", wrapper.ReadXXLJob)
+
 	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
 
 	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
 
 	router.Get(options.BaseURL+"/api/v1/history", wrapper.GetHistory)
+
+	router.Get(options.BaseURL+"/api/v1/dead-letters", wrapper.ListDeadLetters)
+
+	router.Delete(options.BaseURL+"/api/v1/dead-letters/:sequence", wrapper.DeleteDeadLetter)
+
+	router.Get(options.BaseURL+"/api/v1/dead-letters/:sequence", wrapper.GetDeadLetter)
+
+	router.Post(options.BaseURL+"/api/v1/dead-letters/:sequence/replay", wrapper.ReplayDeadLetter)
 
 	router.Get(options.BaseURL+"/api/v1/retention", wrapper.GetRetention)
 
@@ -8514,6 +9253,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/nodes", wrapper.ListNodes)
 
+	router.Get(options.BaseURL+"/api/v1/bus", wrapper.GetBus)
+
 	router.Get(options.BaseURL+"/api/v1/groups", wrapper.ListGroups)
 
 	router.Put(options.BaseURL+"/api/v1/groups/:group", wrapper.PutGroup)
@@ -8543,6 +9284,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/groups/:group/instances/:instance/settings", wrapper.SetInstance)
 
 	router.Get(options.BaseURL+"/api/v1/alerts/rules", wrapper.ListAlerts)
+
+	router.Post(options.BaseURL+"/api/v1/alerts/try", wrapper.TryAlert)
 
 	router.Delete(options.BaseURL+"/api/v1/alerts/rules/:alert", wrapper.DeleteAlert)
 
@@ -9216,6 +9959,35 @@ func (response EndSilencedefaultApplicationProblemPlusJSONResponse) VisitEndSile
 	return ctx.JSON(&response.Body)
 }
 
+type TryAlertRequestObject struct {
+	Body *TryAlertJSONRequestBody
+}
+
+type TryAlertResponseObject interface {
+	VisitTryAlertResponse(ctx *fiber.Ctx) error
+}
+
+type TryAlert200JSONResponse AlertTrial
+
+func (response TryAlert200JSONResponse) VisitTryAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type TryAlertdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TryAlertdefaultApplicationProblemPlusJSONResponse) VisitTryAlertResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListAuditRequestObject struct {
 	Params ListAuditParams
 }
@@ -9239,6 +10011,34 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetBusRequestObject struct {
+}
+
+type GetBusResponseObject interface {
+	VisitGetBusResponse(ctx *fiber.Ctx) error
+}
+
+type GetBus200JSONResponse BusState
+
+func (response GetBus200JSONResponse) VisitGetBusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetBusdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBusdefaultApplicationProblemPlusJSONResponse) VisitGetBusResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -9372,6 +10172,120 @@ type PutCalendardefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutCalendardefaultApplicationProblemPlusJSONResponse) VisitPutCalendarResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListDeadLettersRequestObject struct {
+	Params ListDeadLettersParams
+}
+
+type ListDeadLettersResponseObject interface {
+	VisitListDeadLettersResponse(ctx *fiber.Ctx) error
+}
+
+type ListDeadLetters200JSONResponse DeadLetterPage
+
+func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteDeadLetterRequestObject struct {
+	Sequence DeadLetterSequence `json:"sequence"`
+}
+
+type DeleteDeadLetterResponseObject interface {
+	VisitDeleteDeadLetterResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteDeadLetter204Response struct {
+}
+
+func (response DeleteDeadLetter204Response) VisitDeleteDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteDeadLetterdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDeadLetterdefaultApplicationProblemPlusJSONResponse) VisitDeleteDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetDeadLetterRequestObject struct {
+	Sequence DeadLetterSequence `json:"sequence"`
+}
+
+type GetDeadLetterResponseObject interface {
+	VisitGetDeadLetterResponse(ctx *fiber.Ctx) error
+}
+
+type GetDeadLetter200JSONResponse DeadLetterContent
+
+func (response GetDeadLetter200JSONResponse) VisitGetDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetDeadLetterdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDeadLetterdefaultApplicationProblemPlusJSONResponse) VisitGetDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReplayDeadLetterRequestObject struct {
+	Sequence DeadLetterSequence `json:"sequence"`
+}
+
+type ReplayDeadLetterResponseObject interface {
+	VisitReplayDeadLetterResponse(ctx *fiber.Ctx) error
+}
+
+type ReplayDeadLetter204Response struct {
+}
+
+func (response ReplayDeadLetter204Response) VisitReplayDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type ReplayDeadLetterdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReplayDeadLetterdefaultApplicationProblemPlusJSONResponse) VisitReplayDeadLetterResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10002,6 +10916,35 @@ func (response ReadCrontabdefaultApplicationProblemPlusJSONResponse) VisitReadCr
 	return ctx.JSON(&response.Body)
 }
 
+type ReadXXLJobRequestObject struct {
+	Body *ReadXXLJobJSONRequestBody
+}
+
+type ReadXXLJobResponseObject interface {
+	VisitReadXXLJobResponse(ctx *fiber.Ctx) error
+}
+
+type ReadXXLJob200JSONResponse XXLJobEntries
+
+func (response ReadXXLJob200JSONResponse) VisitReadXXLJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadXXLJobdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReadXXLJobdefaultApplicationProblemPlusJSONResponse) VisitReadXXLJobResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type AcceptInvitationRequestObject struct {
 	Body *AcceptInvitationJSONRequestBody
 }
@@ -10121,6 +11064,35 @@ type ChangeJobsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeJobsdefaultApplicationProblemPlusJSONResponse) VisitChangeJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type FacetJobsRequestObject struct {
+	Params FacetJobsParams
+}
+
+type FacetJobsResponseObject interface {
+	VisitFacetJobsResponse(ctx *fiber.Ctx) error
+}
+
+type FacetJobs200JSONResponse JobFacets
+
+func (response FacetJobs200JSONResponse) VisitFacetJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type FacetJobsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response FacetJobsdefaultApplicationProblemPlusJSONResponse) VisitFacetJobsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -12139,9 +13111,15 @@ type StrictServerInterface interface {
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(ctx context.Context, request EndSilenceRequestObject) (EndSilenceResponseObject, error)
+	// TryAlert What a rule would have found in the last seven days
+	// (POST /api/v1/alerts/try)
+	TryAlert(ctx context.Context, request TryAlertRequestObject) (TryAlertResponseObject, error)
 	// ListAudit Who changed what, newest first
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+	// (GET /api/v1/bus)
+	GetBus(ctx context.Context, request GetBusRequestObject) (GetBusResponseObject, error)
 	// ListCalendars All calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(ctx context.Context, request ListCalendarsRequestObject) (ListCalendarsResponseObject, error)
@@ -12154,6 +13132,18 @@ type StrictServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(ctx context.Context, request PutCalendarRequestObject) (PutCalendarResponseObject, error)
+	// ListDeadLetters Messages about runs that were refused, the newest first
+	// (GET /api/v1/dead-letters)
+	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
+	// DeleteDeadLetter Throw a refused message away
+	// (DELETE /api/v1/dead-letters/{sequence})
+	DeleteDeadLetter(ctx context.Context, request DeleteDeadLetterRequestObject) (DeleteDeadLetterResponseObject, error)
+	// GetDeadLetter A refused message, with what it says
+	// (GET /api/v1/dead-letters/{sequence})
+	GetDeadLetter(ctx context.Context, request GetDeadLetterRequestObject) (GetDeadLetterResponseObject, error)
+	// ReplayDeadLetter Send a refused message again, as after an upgrade
+	// (POST /api/v1/dead-letters/{sequence}/replay)
+	ReplayDeadLetter(ctx context.Context, request ReplayDeadLetterRequestObject) (ReplayDeadLetterResponseObject, error)
 	// ListFires What will fire in a range of time, job by job
 	// (GET /api/v1/fires)
 	ListFires(ctx context.Context, request ListFiresRequestObject) (ListFiresResponseObject, error)
@@ -12217,6 +13207,9 @@ type StrictServerInterface interface {
 	// ReadCrontab What the lines of a crontab would be as jobs
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(ctx context.Context, request ReadCrontabRequestObject) (ReadCrontabResponseObject, error)
+	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+	// (POST /api/v1/import/xxl-job)
+	ReadXXLJob(ctx context.Context, request ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error)
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(ctx context.Context, request AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error)
@@ -12226,9 +13219,12 @@ type StrictServerInterface interface {
 	// ListJobs List jobs by name, each with its next fires and last runs
 	// (GET /api/v1/jobs)
 	ListJobs(ctx context.Context, request ListJobsRequestObject) (ListJobsResponseObject, error)
-	// ChangeJobs Pause, resume, run or delete many jobs
+	// ChangeJobs Pause, resume, run, delete or tag many jobs
 	// (POST /api/v1/jobs/bulk)
 	ChangeJobs(ctx context.Context, request ChangeJobsRequestObject) (ChangeJobsResponseObject, error)
+	// FacetJobs What there is to choose from among jobs
+	// (GET /api/v1/jobs/facets)
+	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(ctx context.Context, request DeleteJobRequestObject) (DeleteJobResponseObject, error)
@@ -13082,6 +14078,45 @@ func (sh *strictHandler) EndSilence(ctx *fiber.Ctx, silence string, params EndSi
 	return nil
 }
 
+// TryAlert operation middleware
+func (sh *strictHandler) TryAlert(ctx *fiber.Ctx) error {
+	var request TryAlertRequestObject
+
+	var body TryAlertJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.TryAlert(ctx.UserContext(), request.(TryAlertRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TryAlert")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(TryAlertResponseObject); ok {
+		if err := validResponse.VisitTryAlertResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListAudit operation middleware
 func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error {
 	var request ListAuditRequestObject
@@ -13101,6 +14136,31 @@ func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error
 		return err
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBus operation middleware
+func (sh *strictHandler) GetBus(ctx *fiber.Ctx) error {
+	var request GetBusRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBus(ctx.UserContext(), request.(GetBusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBusResponseObject); ok {
+		if err := validResponse.VisitGetBusResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -13223,6 +14283,114 @@ func (sh *strictHandler) PutCalendar(ctx *fiber.Ctx, calendar string, params Put
 		return err
 	} else if validResponse, ok := response.(PutCalendarResponseObject); ok {
 		if err := validResponse.VisitPutCalendarResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDeadLetters operation middleware
+func (sh *strictHandler) ListDeadLetters(ctx *fiber.Ctx, params ListDeadLettersParams) error {
+	var request ListDeadLettersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDeadLetters(ctx.UserContext(), request.(ListDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDeadLettersResponseObject); ok {
+		if err := validResponse.VisitListDeadLettersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteDeadLetter operation middleware
+func (sh *strictHandler) DeleteDeadLetter(ctx *fiber.Ctx, sequence DeadLetterSequence) error {
+	var request DeleteDeadLetterRequestObject
+
+	request.Sequence = sequence
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDeadLetter(ctx.UserContext(), request.(DeleteDeadLetterRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDeadLetter")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteDeadLetterResponseObject); ok {
+		if err := validResponse.VisitDeleteDeadLetterResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetDeadLetter operation middleware
+func (sh *strictHandler) GetDeadLetter(ctx *fiber.Ctx, sequence DeadLetterSequence) error {
+	var request GetDeadLetterRequestObject
+
+	request.Sequence = sequence
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDeadLetter(ctx.UserContext(), request.(GetDeadLetterRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDeadLetter")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetDeadLetterResponseObject); ok {
+		if err := validResponse.VisitGetDeadLetterResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplayDeadLetter operation middleware
+func (sh *strictHandler) ReplayDeadLetter(ctx *fiber.Ctx, sequence DeadLetterSequence) error {
+	var request ReplayDeadLetterRequestObject
+
+	request.Sequence = sequence
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayDeadLetter(ctx.UserContext(), request.(ReplayDeadLetterRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayDeadLetter")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplayDeadLetterResponseObject); ok {
+		if err := validResponse.VisitReplayDeadLetterResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -13902,6 +15070,45 @@ func (sh *strictHandler) ReadCrontab(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// ReadXXLJob operation middleware
+func (sh *strictHandler) ReadXXLJob(ctx *fiber.Ctx) error {
+	var request ReadXXLJobRequestObject
+
+	var body ReadXXLJobJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadXXLJob(ctx.UserContext(), request.(ReadXXLJobRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadXXLJob")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadXXLJobResponseObject); ok {
+		if err := validResponse.VisitReadXXLJobResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // AcceptInvitation operation middleware
 func (sh *strictHandler) AcceptInvitation(ctx *fiber.Ctx) error {
 	var request AcceptInvitationRequestObject
@@ -14040,6 +15247,33 @@ func (sh *strictHandler) ChangeJobs(ctx *fiber.Ctx, params ChangeJobsParams) err
 		return err
 	} else if validResponse, ok := response.(ChangeJobsResponseObject); ok {
 		if err := validResponse.VisitChangeJobsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FacetJobs operation middleware
+func (sh *strictHandler) FacetJobs(ctx *fiber.Ctx, params FacetJobsParams) error {
+	var request FacetJobsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FacetJobs(ctx.UserContext(), request.(FacetJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FacetJobs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FacetJobsResponseObject); ok {
+		if err := validResponse.VisitFacetJobsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -3,6 +3,8 @@ package webapi
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
 	"time"
 
 	"carillon/job"
@@ -12,8 +14,13 @@ import (
 func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (ChangeJobsResponseObject, error) {
 	b := r.Body
 	limit, err := bulkPage(len(b.Jobs), "jobs", b.Filter != nil, b.Cursor, b.Limit)
-	pauses := b.Action == JobBulkActionPause || b.Action == JobBulkActionResume
-	err = errors.Join(err, onlyFor("note", b.Note != "" && !pauses, "pause or resume"), onlyFor("run_id", b.RunID != "" && b.Action != JobBulkActionRun, "run"))
+	noted := b.Action == JobBulkActionPause || b.Action == JobBulkActionResume || b.Action == JobBulkActionEdit
+	err = errors.Join(err, onlyFor("note", b.Note != "" && !noted, "pause, resume or edit"), onlyFor("run_id", b.RunID != "" && b.Action != JobBulkActionRun, "run"))
+	edits := b.Action == JobBulkActionEdit
+	err = errors.Join(err, onlyFor("owner", b.Owner != nil && !edits, "edit"), onlyFor("add_tags", len(b.AddTags) > 0 && !edits, "edit"), onlyFor("remove_tags", len(b.RemoveTags) > 0 && !edits, "edit"))
+	if edits && b.Owner == nil && len(b.AddTags) == 0 && len(b.RemoveTags) == 0 {
+		err = errors.Join(err, invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
+	}
 	err = errors.Join(err, checkUntil(b.Action == JobBulkActionPause, b.Until, time.Now()))
 	if b.RunID == "" {
 		b.RunID = job.NewRunID(time.Now())
@@ -27,20 +34,14 @@ func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (C
 	names := once(b.Jobs)
 	result.Total = len(names)
 	if b.Filter != nil {
-		q, err := h.jobQuery(ctx, jobFilter{b.Filter.Group, b.Filter.Q, b.Filter.Paused, b.Filter.Last}, b.Cursor, limit)
+		page, err := h.findJobs(ctx, jobFilter{b.Filter.Group, b.Filter.Q, b.Filter.Paused, b.Filter.Last, b.Filter.Where}, "", b.Cursor, limit)
 		if err != nil {
 			return nil, err
 		}
-		found, total, more, err := h.index.find(ctx, q)
-		if err != nil {
-			return nil, explain(err, "the jobs are not loaded yet")
-		}
-		for _, entry := range found {
+		for _, entry := range page.entries {
 			names = append(names, entry.Job.Job)
 		}
-		if result.Total = total; more {
-			result.Next = string(names[len(names)-1])
-		}
+		result.Total, result.Next = page.total, page.next
 	}
 	result.Items = make([]JobBulkItem, len(names))
 	for i, name := range names {
@@ -87,6 +88,9 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 			item.RunID = accepted.RunID
 			return err == nil, err
 		}
+	case JobBulkActionEdit:
+		s.operation = "putJob"
+		s.do = func(ctx context.Context, dryRun bool) (bool, error) { return h.editAbout(ctx, name, b, dryRun) }
 	case JobBulkActionDelete:
 		s.operation = "deleteJob"
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
@@ -98,4 +102,46 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 		}
 	}
 	return s, nil
+}
+
+// editAbout gives a job another owner or other tags, or with dryRun says whether it would.
+func (h *handlers) editAbout(ctx context.Context, name job.Name, b *JobBulk, dryRun bool) (changed bool, err error) {
+	edit := func(j *job.Job) error {
+		if b.Owner != nil {
+			j.Owner = *b.Owner
+		}
+		tags := slices.DeleteFunc(slices.Clone(j.Tags), func(tag string) bool { return slices.Contains(b.RemoveTags, tag) })
+		for _, tag := range b.AddTags {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		if j.Tags = tags; len(tags) == 0 {
+			j.Tags = nil
+		}
+		return j.Validate()
+	}
+	was, err := h.conn.GetJob(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	wish := was.Job
+	if err := edit(&wish); err != nil {
+		return false, err
+	}
+	if changed = !reflect.DeepEqual(was.Job, wish); dryRun || !changed {
+		return changed, nil
+	}
+	var before, after any
+	_, err = h.editJob(ctx, name, b.Note, "", func(v *job.Version) {
+		before, wish = v.Job, v.Job
+		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
+			v.Job = wish
+		}
+		after = v.Job
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, describe(ctx, true, b.Note, before, after)
 }

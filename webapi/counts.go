@@ -12,6 +12,7 @@ func (h *handlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (Cou
 	p := r.Params
 	filter := logstore.RunFilter{
 		Jobs: names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+		MinAttempt: p.MinAttempt,
 	}
 	items, err := h.store.Histogram(ctx, filter, orDefault(p.Parts, 1))
 	if err != nil {
@@ -26,6 +27,7 @@ func (h *handlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (Fac
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
 			Jobs: names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+			MinAttempt: p.MinAttempt,
 		},
 		By: p.By, Values: p.Values,
 	}

@@ -25,6 +25,7 @@ type handlers struct {
 	ledger   *ledger.Ledger
 	index    *index
 	presence *presence
+	week     *week
 	news     *news
 	users    *auth.Directory
 	audit    *audit.Log
@@ -32,6 +33,7 @@ type handlers struct {
 	version  string
 	master   *seal.Master   // seals secrets; nil without one
 	asked    logstore.Asked // answers people's SQL; nil if the store has none
+	stoodIn  StoodIn        // tells of who answers for the store; nil if nobody does ever
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 	log       *slog.Logger

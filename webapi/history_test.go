@@ -1,12 +1,18 @@
 package webapi
 
 import (
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/logstore/sqlite"
 )
 
 func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
@@ -30,6 +36,62 @@ func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
 	if b := state.Backlog[2]; b.Stream != ack.Stream || b.Messages != 1 || b.Since.Before(before.Add(-time.Second)) || b.Since.After(stored) || !state.AsOf.Equal(b.Since) {
 		t.Errorf("with a message that waits since %s the state is %+v", stored, state)
 	}
+}
+
+func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("api"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.NC.Close)
+		if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
+			t.Fatal(err)
+		}
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		h := &handlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
+		for i := range 30 { // nobody ingests here
+			l := &bus.Log{RunID: job.NewRunID(noon), Job: "billing/x", Attempt: 1, Instance: "w", Lines: []bus.LogLine{{Seq: int64(i + 1), At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "x"}}}
+			m, err := l.Msg()
+			if err == nil {
+				_, err = conn.JS.PublishMsg(t.Context(), m)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(what string, measured map[string]float64, left time.Duration) {
+			t.Helper()
+			if measured != nil {
+				if err := conn.PutIngestPace(t.Context(), &bus.IngestPace{At: time.Now(), PerSecond: measured}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answer, err := h.GetHistory(t.Context(), GetHistoryRequestObject{})
+			state, ok := answer.(GetHistory200JSONResponse)
+			if err != nil || !ok {
+				t.Fatalf("%s: %v, %v", what, answer, err)
+			}
+			want := time.Time{}
+			if left > 0 {
+				want = time.Now().Add(left)
+			}
+			if off := state.CaughtUpAt.Sub(want).Abs(); off > time.Second || (state.Backlog[2].PerSecond > 0) != (left > 0) {
+				t.Errorf("%s: it will have caught up at %s, with %+v; want %s", what, state.CaughtUpAt, state.Backlog, want)
+			}
+		}
+		check("nobody has measured", nil, 0)
+		check("it is being written", map[string]float64{bus.StreamLog: 2}, 0)
+		time.Sleep(2 * time.Minute)
+		check("measured long ago", nil, 0)
+		check("it shrinks", map[string]float64{bus.StreamLog: 2}, 15*time.Second)
+		check("it does not shrink", map[string]float64{bus.StreamEvt: 2}, 0)
+	})
 }
 
 func TestTheHistoryTellsThatTheStoreIsAway(t *testing.T) {

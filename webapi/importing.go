@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"carillon/internal/crontab"
+	"carillon/internal/xxljob"
 )
 
 // ReadCrontab answers POST /import/crontab. The jobs' working directories are left to
@@ -30,4 +31,21 @@ func (h *handlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObject) (R
 		answer.Items = append(answer.Items, item)
 	}
 	return ReadCrontab200JSONResponse(answer), nil
+}
+
+// ReadXXLJob answers POST /import/xxl-job.
+func (h *handlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
+	entries, err := xxljob.Import([]byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
+	if err != nil {
+		return nil, err
+	}
+	answer := XXLJobEntries{Items: make([]XXLJobEntry, 0, len(entries))}
+	for _, e := range entries {
+		item := XXLJobEntry{ID: e.ID, Line: e.Line, Title: e.Title, Outcome: XXLJobEntryOutcome(e.Outcome), Note: e.Note, Origin: e.Origin}
+		if e.Outcome == xxljob.Imported {
+			item.Job = &e.Job
+		}
+		answer.Items = append(answer.Items, item)
+	}
+	return ReadXXLJob200JSONResponse(answer), nil
 }

@@ -35,3 +35,27 @@ func TestACrontabIsReadAsJobsAndSavesNothing(t *testing.T) {
 		t.Errorf("%d jobs were saved", jobs.Total)
 	}
 }
+
+func TestADumpOfXXLJobIsReadAsJobsAndSavesNothing(t *testing.T) {
+	w := newWorld(t)
+	dump := `INSERT INTO xxl_job_group (id, app_name) VALUES (1, 'billing'); ` +
+		`INSERT INTO xxl_job_info (id, job_group, job_desc, schedule_type, schedule_conf, executor_handler, glue_type, trigger_status) VALUES ` +
+		`(4, 1, 'Close the day', 'CRON', '0 0 2 * * ?', 'invoiceClose', 'BEAN', 1), (5, 1, 'In Java', 'NONE', '', '', 'GLUE_GROOVY', 0), (6, 2, 'lost', 'NONE', '', 'x', 'BEAN', 0);`
+	got, _ := want[XXLJobEntries](w, http.StatusOK, "POST", "/api/v1/import/xxl-job", fmt.Sprintf(`{"text":%q,"zone":"Asia/Shanghai"}`, dump))
+	var told []string
+	for _, e := range got.Items {
+		entry := fmt.Sprintf("%d %s", e.ID, e.Outcome)
+		if e.Job != nil {
+			entry += fmt.Sprintf(" %s %s %s %s", e.Job.Job, e.Job.Schedule.Cron, e.Job.Schedule.Zone, e.Origin)
+		}
+		told = append(told, entry)
+	}
+	if d := cmp.Diff([]string{"4 imported billing/invoice-close 0 0 2 * * ? Asia/Shanghai XXL-JOB 4", "5 skipped", "6 broken"}, told); d != "" {
+		t.Error(d)
+	}
+	want[Problem](w, http.StatusBadRequest, "POST", "/api/v1/import/xxl-job", `{"text":"no dump"}`)
+	jobs, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", "")
+	if jobs.Total != 0 {
+		t.Errorf("%d jobs were saved", jobs.Total)
+	}
+}

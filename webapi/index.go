@@ -49,6 +49,13 @@ type indexed struct {
 	until    int64 // paused until, in Unix milliseconds; 0: it is not
 	deleted  bool
 	text     string // what a search looks at, in lower case
+	owner    string
+	tags     []string
+	task     string // which kind
+	handler  string
+	kind     job.ScheduleKind
+	changed  int64 // when this version was saved, in Unix milliseconds
+	version  int
 	data     []byte // a job.Version in JSON
 	plan     *plan  // when it fires
 }
@@ -140,10 +147,24 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		paused:   entry.Paused,
 		until:    until,
 		deleted:  entry.Deleted,
-		text:     strings.ToLower(string(entry.Job.Job) + "\n" + entry.Description),
+		text:     searchText(&entry.Job),
+		owner:    entry.Owner,
+		tags:     entry.Tags,
+		task:     entry.Task.Kind(),
+		handler:  entry.Task.Handler,
+		kind:     entry.Schedule.Kind(),
+		changed:  entry.EffectiveFrom.UnixMilli(),
+		version:  entry.Version.Version,
 		data:     data,
 		plan:     &plan{},
 	}
+}
+
+// searchText returns what a search looks at, in lower case. Parameters are not in it: there
+// are people who see a job and not those.
+func searchText(j *job.Job) string {
+	parts := append([]string{string(j.Job), j.Title, j.Description, j.Owner, j.Task.Handler}, j.Tags...)
+	return strings.ToLower(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n"))
 }
 
 func (j *indexed) entry() (*bus.JobEntry, error) {
@@ -180,7 +201,7 @@ func (x *index) put(name job.Name, next *indexed) {
 	x.hay.Store(nil)
 	j.name = name
 	if j.deleted {
-		j.data, j.text, j.plan = nil, "", nil
+		j.data, j.text, j.tags, j.plan = nil, "", nil, nil
 	}
 	if x.ready {
 		x.tell(name)
@@ -213,10 +234,9 @@ type query struct {
 	group  string
 	text   string // in lower case
 	paused *bool
-	now    int64             // in Unix milliseconds
-	firing bool              // not paused for good
-	among  map[job.Name]bool // nil is all
-	groups map[string]bool   // that the caller sees; nil is all
+	now    int64           // in Unix milliseconds
+	firing bool            // not paused for good
+	groups map[string]bool // that the caller sees; nil is all
 	after  job.Name
 	limit  int
 }
@@ -240,19 +260,29 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	return page, total, more, nil
 }
 
-// allNames returns the names of all jobs that match and the caller sees, whatever the
-// page. It waits for
-// the index to be loaded.
-func (x *index) allNames(ctx context.Context, q query) ([]job.Name, error) {
+// names returns the names of all jobs, in order, as far as the index is loaded.
+func (x *index) names() []job.Name {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	names := make([]job.Name, len(x.list))
+	for i, j := range x.list {
+		names[i] = j.name
+	}
+	return names
+}
+
+// copies returns all jobs that match and the caller sees, in order of name, whatever the
+// page. It waits for the index to be loaded.
+func (x *index) copies(ctx context.Context, q query) ([]indexed, error) {
 	if err := x.wait(ctx); err != nil {
 		return nil, err
 	}
 	q.groups, q.now = seen(ctx), time.Now().UnixMilli()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var names []job.Name
-	x.each(&q, func(j *indexed) { names = append(names, j.name) })
-	return names, nil
+	matching := make([]indexed, 0, len(x.list))
+	x.each(&q, func(j *indexed) { matching = append(matching, *j) })
+	return matching, nil
 }
 
 // containing returns the jobs of a group whose definitions, as they are encoded, contain
@@ -292,13 +322,13 @@ func (x *index) wait(ctx context.Context) error {
 
 // selects reports whether a job matches but for its text, whatever the page.
 func (q *query) selects(j *indexed) bool {
-	return (q.paused == nil || *q.paused == (j.paused || q.now < j.until)) && (!q.firing || !j.paused) && (q.among == nil || q.among[j.name]) &&
+	return (q.paused == nil || *q.paused == (j.paused || q.now < j.until)) && (!q.firing || !j.paused) &&
 		(q.groups == nil || q.groups[j.name.Group()])
 }
 
 // selectsAll reports whether all jobs of the group match.
 func (q *query) selectsAll() bool {
-	return q.paused == nil && !q.firing && q.text == "" && q.among == nil && (q.groups == nil || q.group != "" && q.groups[q.group])
+	return q.paused == nil && !q.firing && q.text == "" && (q.groups == nil || q.group != "" && q.groups[q.group])
 }
 
 // within returns where a group's jobs are on the list, or all. The caller holds mu.

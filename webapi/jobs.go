@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"carillon/bus"
@@ -17,85 +16,9 @@ import (
 
 // Defaults of what comes with a job; the contract states them.
 const (
-	pageSize    = 100
-	listedFires = 1
-	listedRuns  = 1
-	shownFires  = 5
-	shownRuns   = 10
+	shownFires = 5
+	shownRuns  = 10
 )
-
-// ListJobs answers GET /jobs.
-func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
-	p := r.Params
-	q, err := h.jobQuery(ctx, jobFilter{p.Group, p.Q, p.Paused, p.Last}, p.Cursor, orDefault(p.Limit, pageSize))
-	if err != nil {
-		return nil, err
-	}
-	entries, total, more, err := h.index.find(ctx, q)
-	if err != nil {
-		return nil, explain(err, "the jobs are not loaded yet")
-	}
-	items, err := h.jobItems(ctx, entries, valueOr(p.Fires, listedFires), valueOr(p.Runs, listedRuns))
-	if err != nil {
-		return nil, err
-	}
-	page := JobPage{Items: items, Total: total}
-	if more {
-		page.Next = string(entries[len(entries)-1].Job.Job)
-	}
-	return ListJobs200JSONResponse(page), nil
-}
-
-// jobFilter is what a request says of the jobs that it is about.
-type jobFilter struct {
-	group  string
-	text   string
-	paused *bool
-	last   []Status
-}
-
-// jobQuery returns the query for the page of a filter that comes after a cursor.
-func (h *handlers) jobQuery(ctx context.Context, f jobFilter, cursor string, limit int) (query, error) {
-	q := query{group: f.group, text: strings.ToLower(f.text), paused: f.paused, after: job.Name(cursor), limit: limit}
-	if f.group != "" {
-		if err := job.CheckSlug("group", f.group); err != nil {
-			return q, err
-		}
-	}
-	if cursor != "" {
-		if _, err := job.ParseName(cursor); err != nil {
-			return q, invalid("cursor", "must be the text that came as next with the page before")
-		}
-	}
-	if len(f.last) > 0 {
-		found, err := h.jobsThatLast(ctx, q, f.last)
-		if err != nil {
-			return q, err
-		}
-		q.among = found
-	}
-	return q, nil
-}
-
-// jobsThatLast returns the jobs of a query whose last run has one of the statuses.
-// It is never nil.
-func (h *handlers) jobsThatLast(ctx context.Context, q query, statuses []job.Status) (map[job.Name]bool, error) {
-	found := map[job.Name]bool{}
-	names, err := h.index.allNames(ctx, q)
-	if err != nil || len(names) == 0 {
-		return found, err
-	}
-	last, err := h.store.LastStatuses(ctx, names)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	for name, status := range last {
-		if slices.Contains(statuses, status) {
-			found[name] = true
-		}
-	}
-	return found, nil
-}
 
 // GetJob answers GET /jobs/{group}/{name}.
 func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobResponseObject, error) {
@@ -271,19 +194,25 @@ func (h *handlers) editJob(ctx context.Context, name job.Name, note, ifMatch str
 
 // jobItem returns a job with its next fires and last runs.
 func (h *handlers) jobItem(ctx context.Context, entry *bus.JobEntry, fires, runs int) (JobItem, error) {
-	items, err := h.jobItems(ctx, []*bus.JobEntry{entry}, fires, runs)
+	items, err := h.jobItems(ctx, []*bus.JobEntry{entry}, fires, runs, false)
 	if err != nil {
 		return JobItem{}, err
 	}
 	return items[0], nil
 }
 
-func (h *handlers) jobItems(ctx context.Context, entries []*bus.JobEntry, fires, runs int) ([]JobItem, error) {
+// jobItems returns jobs with their next fires and last runs, and with how they did in the
+// last seven days if that is wanted.
+func (h *handlers) jobItems(ctx context.Context, entries []*bus.JobEntry, fires, runs int, week bool) ([]JobItem, error) {
 	names := make([]job.Name, len(entries))
 	for i, e := range entries {
 		names[i] = e.Job.Job
 	}
 	last := h.lastRuns(ctx, names, runs)
+	figures := map[job.Name]JobWeek(nil)
+	if week {
+		figures = h.week.known(ctx)
+	}
 	forecast := newForecast(h.conn, time.Now())
 	items := make([]JobItem, len(entries))
 	for i, e := range entries {
@@ -294,6 +223,9 @@ func (h *handlers) jobItems(ctx context.Context, entries []*bus.JobEntry, fires,
 		items[i] = JobItem{Definition: e.Version, Revision: e.Revision, NextFires: next}
 		if last != nil {
 			items[i].LastRuns = append([]Run{}, last[e.Job.Job]...)
+		}
+		if figures != nil {
+			items[i].Week = new(figures[e.Job.Job])
 		}
 	}
 	return items, nil

@@ -198,7 +198,7 @@ func (away) LastRuns(context.Context, []job.Name, int) (map[job.Name][]logstore.
 	return nil, errRefused
 }
 
-func (away) LastStatuses(context.Context, []job.Name) (map[job.Name]job.Status, error) {
+func (away) Standings(context.Context, []job.Name) (map[job.Name]logstore.Standing, error) {
 	return nil, errRefused
 }
 

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,14 @@ func (h *handlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (Lis
 	if err != nil {
 		return nil, err
 	}
-	return ListNodes200JSONResponse(nodesOf(leases, h.conn.Cluster().Shards)), nil
+	list := nodesOf(leases, h.conn.Cluster().Shards)
+	if visible := seen(ctx); visible != nil {
+		list.Roles = slices.DeleteFunc(list.Roles, func(r HeldRole) bool {
+			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")
+			return dispatches && !visible[group]
+		})
+	}
+	return ListNodes200JSONResponse(list), nil
 }
 
 // leases returns the leases that are held, by key.
@@ -56,6 +64,9 @@ func (h *handlers) leases(ctx context.Context) (map[string]bus.Lease, error) {
 	}
 }
 
+// maxMoves bounds how many of the shards' last moves are told.
+const maxMoves = 100
+
 // nodesOf sorts leases by who holds them. A node whose own lease has just ended is
 // still listed while it owns a shard.
 func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
@@ -66,20 +77,27 @@ func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
 		}
 		return nodes[id]
 	}
+	list := NodeList{Items: []Node{}, Shards: shards, Unowned: []int{}, Moves: []ShardMove{}, Roles: []HeldRole{}}
 	owned := make([]bool, shards)
 	for key, lease := range leases {
 		kind, rest, _ := strings.Cut(key, ".")
 		switch kind {
 		case "node":
 			node(lease.Node).Info = lease.Info
+		case "role":
+			list.Roles = append(list.Roles, HeldRole{Role: rest, Node: lease.Node, Since: lease.Since})
 		case "shard":
-			if n, err := strconv.Atoi(rest); err == nil && n >= 0 && n < shards {
-				owned[n] = true
-				node(lease.Node).Shards = append(node(lease.Node).Shards, n)
+			n, err := strconv.Atoi(rest)
+			if err != nil || n < 0 || n >= shards {
+				continue
+			}
+			owned[n] = true
+			node(lease.Node).Shards = append(node(lease.Node).Shards, n)
+			if !lease.Since.IsZero() { // a node of an older version does not say
+				list.Moves = append(list.Moves, ShardMove{Shard: n, Node: lease.Node, At: lease.Since})
 			}
 		}
 	}
-	list := NodeList{Items: []Node{}, Shards: shards, Unowned: []int{}}
 	for _, id := range slices.Sorted(maps.Keys(nodes)) {
 		slices.Sort(nodes[id].Shards)
 		list.Items = append(list.Items, *nodes[id])
@@ -89,7 +107,22 @@ func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
 			list.Unowned = append(list.Unowned, n)
 		}
 	}
+	slices.SortFunc(list.Roles, func(a, b HeldRole) int { return strings.Compare(a.Role, b.Role) })
+	slices.SortFunc(list.Moves, func(a, b ShardMove) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Shard, b.Shard)) })
+	list.Moves = list.Moves[:min(len(list.Moves), maxMoves)]
 	return list
+}
+
+// GetBus answers GET /bus.
+func (h *handlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusResponseObject, error) {
+	state, err := h.conn.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if visible := seen(ctx); visible != nil {
+		state.Consumers = slices.DeleteFunc(state.Consumers, func(c bus.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
+	}
+	return GetBus200JSONResponse(*state), nil
 }
 
 // ListGroups answers GET /groups.

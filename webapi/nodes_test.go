@@ -2,17 +2,20 @@ package webapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/auth"
 	"carillon/bus"
 )
 
 func TestNodesAreListedWithTheirShards(t *testing.T) {
 	w := newWorld(t)
-	for key, node := range map[string]string{"node.n1": "n1", "node.n2": "n2", "shard.0": "n1", "shard.3": "n1", "shard.1": "gone"} {
+	for key, node := range map[string]string{"node.n1": "n1", "node.n2": "n2", "shard.0": "n1", "shard.3": "n1", "shard.1": "gone", "role.ingest": "n2"} {
 		_, err := w.conn.AcquireLease(t.Context(), key, node, map[string]string{"version": "1"})
 		w.check(err)
 	}
@@ -23,11 +26,71 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 		}
 		got.Items[i].Info = nil
 	}
+	for i := range got.Moves { // all at about the same instant
+		if age := time.Since(got.Moves[i].At); age < 0 || age > time.Minute {
+			t.Errorf("%+v", got.Moves[i])
+		}
+		got.Moves[i].At = time.Time{}
+	}
+	slices.SortFunc(got.Moves, func(a, b ShardMove) int { return a.Shard - b.Shard })
+	for i := range got.Roles {
+		got.Roles[i].Since = time.Time{}
+	}
 	expected := NodeList{
+		Moves:  []ShardMove{{Shard: 0, Node: "n1"}, {Shard: 1, Node: "gone"}, {Shard: 3, Node: "n1"}},
+		Roles:  []HeldRole{{Role: "ingest", Node: "n2"}},
 		Items:  []Node{{Node: "gone", Shards: []int{1}}, {Node: "n1", Shards: []int{0, 3}}, {Node: "n2", Shards: []int{}}},
 		Shards: shards, Unowned: []int{2},
 	}
 	if d := cmp.Diff(expected, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {
+	lease := func(node string, minute int) bus.Lease {
+		return bus.Lease{Node: node, Since: noon.Add(time.Duration(minute) * time.Minute)}
+	}
+	list := nodesOf(map[string]bus.Lease{"shard.0": lease("a", 2), "shard.1": lease("b", 3), "shard.2": {Node: "old"}, "shard.3": lease("a", 2)}, 4)
+	expected := []ShardMove{{Shard: 1, Node: "b", At: noon.Add(3 * time.Minute)}, {Shard: 0, Node: "a", At: noon.Add(2 * time.Minute)}, {Shard: 3, Node: "a", At: noon.Add(2 * time.Minute)}}
+	if d := cmp.Diff(expected, list.Moves); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for _, group := range []string{"billing", "ops"} {
+		g.check(g.conn.SetupGroup(t.Context(), group, false))
+		_, err := g.conn.AcquireLease(t.Context(), "role.dispatch-"+group, "n1", nil)
+		g.check(err)
+	}
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	look := func(b *browser) (consumers, roles []string) {
+		state, _ := want[bus.State](g.world, http.StatusOK, "GET", "/api/v1/bus", nil, b.headers()...)
+		for _, c := range state.Consumers {
+			if c.Stream == bus.StreamTrig {
+				consumers = append(consumers, c.Consumer)
+			}
+		}
+		nodes, _ := want[NodeList](g.world, http.StatusOK, "GET", "/api/v1/nodes", nil, b.headers()...)
+		for _, r := range nodes.Roles {
+			if strings.HasPrefix(r.Role, "dispatch") {
+				roles = append(roles, r.Role)
+			}
+		}
+		return consumers, roles
+	}
+	consumers, roles := look(ann)
+	if d := cmp.Diff([]string{"any-billing", "any-ops", "ledger", "route-billing", "route-ops"}, consumers); d != "" || len(roles) != 2 {
+		t.Error(roles, d)
+	}
+	consumers, roles = look(bob)
+	if d := cmp.Diff([]string{"any-billing", "ledger", "route-billing"}, consumers); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"dispatch-billing"}, roles); d != "" {
 		t.Error(d)
 	}
 }

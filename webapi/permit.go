@@ -72,6 +72,7 @@ var permits = map[string]permit{
 	"revokeToken":    {where: self, change: "token {token}"},
 
 	"listJobs":        {role: auth.Viewer, where: somewhere},
+	"facetJobs":       {role: auth.Viewer, where: somewhere},
 	"getJob":          {role: auth.Viewer, where: ofPath},
 	"putJob":          {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
 	"deleteJob":       {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
@@ -86,7 +87,8 @@ var permits = map[string]permit{
 	"runJob":          {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"previewJob":      {role: auth.Viewer, where: ofPath},
 	"previewSchedule": {role: auth.Viewer, where: somewhere},
-	"readCrontab":     {role: auth.Viewer, where: somewhere}, // it reads what it is sent, and nothing else
+	"readCrontab":     {role: auth.Viewer, where: somewhere}, // these read what they are sent, and nothing else
+	"readXXLJob":      {role: auth.Viewer, where: somewhere},
 
 	"backfillJob":    {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"listBackfills":  {role: auth.Viewer, where: ofPath},
@@ -103,6 +105,11 @@ var permits = map[string]permit{
 	"querySQL": {role: auth.Viewer, where: asking},
 
 	"getHistory":       {role: auth.Viewer, where: somewhere},
+	"listDeadLetters":  {role: auth.Admin, where: everywhere}, // they say what runs of any group have said
+	"getDeadLetter":    {role: auth.Admin, where: everywhere},
+	"deleteDeadLetter": {role: auth.Admin, where: everywhere, change: "dead letter {sequence}"},
+	"replayDeadLetter": {role: auth.Admin, where: everywhere, change: "dead letter {sequence}"},
+
 	"getRetention":     {role: auth.Viewer, where: everywhere},
 	"previewRetention": {role: auth.Viewer, where: everywhere},
 	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},
@@ -137,10 +144,12 @@ var permits = map[string]permit{
 
 	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
 	"countLogs":  {role: auth.Viewer, where: somewhere}, // of the same
+	"watchLogs":  {role: auth.Viewer, where: somewhere}, // of the same
 
 	"followEvents": {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
 
 	"listNodes":  {role: auth.Viewer, where: somewhere},
+	"getBus":     {role: auth.Viewer, where: somewhere}, // without consumers of groups that the caller does not see
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},
 
@@ -162,6 +171,7 @@ var permits = map[string]permit{
 
 	"listAlerts":          {role: auth.Viewer, where: somewhere},
 	"getAlert":            {role: auth.Viewer, where: somewhere},
+	"tryAlert":            {role: auth.Viewer, where: somewhere}, // it reads runs that the caller sees
 	"putAlert":            {role: auth.Editor, where: everywhere, change: "alert {alert}"},
 	"deleteAlert":         {role: auth.Editor, where: everywhere, change: "alert {alert}"},
 	"listIncidents":       {role: auth.Viewer, where: somewhere}, // of groups that the caller sees

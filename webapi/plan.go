@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -39,11 +40,16 @@ func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (Lis
 	}
 	page := FirePage{From: from, To: to, Items: []JobFires{}}
 	f := newForecast(h.conn, from)
+	var week map[job.Name]JobWeek
+	if p.Usual {
+		week = h.week.usual(ctx)
+	}
 	for _, e := range entries {
 		fires, err := f.within(ctx, e, to, orDefault(p.PerJob, firesPerJob))
 		if err != nil {
 			return nil, err
 		}
+		fires.UsualMs = week[e.Job.Job].P50Ms
 		if len(fires.Fires) > 0 {
 			page.Items = append(page.Items, fires)
 		}
@@ -66,20 +72,22 @@ func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (C
 			return nil, err
 		}
 	}
-	counts := FireCounts{From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true}
-	left := maxCounted
-	err = h.index.eachPlan(ctx, query{group: p.Group, firing: true}, func(plan job.Plan) bool {
-		n := count(plan, from, to, counts.Counts, left)
-		if left -= n; n > 0 {
-			counts.Jobs++
+	c := counter{forecast: newForecast(h.conn, from), left: maxCounted, FireCounts: FireCounts{
+		From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true,
+	}}
+	if p.Load {
+		c.Minutes = make([]int, minutesOfHour)
+		if c.week = h.week.usual(ctx); c.week != nil {
+			c.SlotMs = make([]int64, len(c.Counts))
 		}
-		counts.Complete = left > 0
-		return counts.Complete
+	}
+	err = h.index.eachPlan(ctx, query{group: p.Group, firing: true}, func(name job.Name, plan job.Plan) bool {
+		return c.add(ctx, name, plan)
 	})
-	if err != nil {
+	if err = cmp.Or(err, c.err); err != nil {
 		return nil, explain(err, "the jobs are not loaded yet")
 	}
-	return CountFires200JSONResponse(counts), nil
+	return CountFires200JSONResponse(c.FireCounts), nil
 }
 
 // rangeAhead returns a range of time to plan for.
@@ -131,22 +139,4 @@ func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n 
 		return !fires.More
 	})
 	return fires, err
-}
-
-// count adds the fires after one instant and up to another to the equal parts of the time
-// between, at most limit of them, and returns how many there were.
-func count(plan job.Plan, from, to time.Time, parts []int, limit int) (n int) {
-	after, end := from.UnixMilli(), to.UnixMilli()
-	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
-		if n == limit {
-			return false
-		}
-		if plan.Off(fire.At) {
-			return true
-		}
-		n++
-		parts[min(int((fire.Due-after)*int64(len(parts))/(end-after)), len(parts)-1)]++
-		return true
-	})
-	return n
 }

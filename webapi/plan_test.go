@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,10 +69,35 @@ func TestTheFiresOfARangeAreCountedInParts(t *testing.T) {
 	count("&parts=4", 2, 14, 15, 16, 16) // a fire at the very end is of the last part
 	count("", 2, 61)
 	count("&group=orders&parts=2", 1, 0, 1)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/lunch", `{"calendar":"lunch","windows":[{"from":"12:20","to":"12:40"}]}`)
+	w.schedule("lunch/a", map[string]any{"cron": "*/10 * * * *", "except": []string{"lunch"}})
+	count("&group=lunch&parts=3", 1, 1, 0, 3) // as the list of its fires says
 	want[map[string]any](w, http.StatusOK, "PUT", "/api/v1/jobs/orders/d", map[string]any{"job": "orders/d", "schedule": map[string]any{"cron": "*/20 12 * * *"}, "task": map[string]any{"shell": "true"}})
 	count("&group=orders&parts=2", 1, 1, 1) // what was worked out before does not stand
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires/counts?from=2036-01-05T12:00:00Z&to=2036-01-05T12:00:00Z", nil, `"field":"to"`)
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires?from=2036-01-05T12:00:00Z&to=2036-02-06T12:00:00Z", nil, "31 days")
+}
+
+func TestTheLoadOfARangeIsWhatItsJobsUsuallyTake(t *testing.T) {
+	w := newWorld(t)
+	w.schedule("billing/b", map[string]any{"cron": "*/20 * * * *"})
+	w.schedule("billing/c", map[string]any{"cron": "30 12 * * *"})
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for i, took := range []time.Duration{time.Minute, 2 * time.Minute, 9 * time.Minute} {
+		r := begun("billing/b", now.Add(-time.Duration(i+1)*time.Hour))
+		w.history(r, finished(started(r, "i1"), job.StatusSucceeded, 0, r.At.Add(took)))
+	}
+	got, _ := want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?load=true&parts=2&"+nextYear, nil)
+	minutes := make([]int, 60)
+	minutes[0], minutes[20], minutes[30], minutes[40] = 1, 1, 1, 1
+	if d := cmp.Diff(minutes, got.Minutes); d != "" {
+		t.Error(d)
+	}
+	page, _ := want[FirePage](w, http.StatusOK, "GET", "/api/v1/fires?usual=true&"+nextYear, nil)
+	usual := page.Items[0].UsualMs
+	if usual == 0 || page.Items[1].UsualMs != 0 || !slices.Equal(got.SlotMs, []int64{usual, 2 * usual}) {
+		t.Errorf("slots are taken for %v ms, by runs of %d and %d ms", got.SlotMs, usual, page.Items[1].UsualMs)
+	}
 }
 
 func TestRunsAreCountedInParts(t *testing.T) {

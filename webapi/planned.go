@@ -3,7 +3,9 @@ package webapi
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
+	"sync/atomic"
 
 	"carillon/job"
 )
@@ -16,6 +18,7 @@ type plan struct {
 	fires job.Plan
 	ok    bool // not of a job that was valid where it was saved, and is not here
 	err   error
+	next  atomic.Int64 // the fire that due has found; 0: none yet
 }
 
 // planners make plans that share their rules where these are equal. A planner keeps all
@@ -36,30 +39,56 @@ func (p *planners) next(jobs int) *job.Planner {
 	return p.present
 }
 
-// eachPlan calls yield for the plans of the jobs that match and the caller sees, in order
+// eachPlan calls yield with the plans of the jobs that match and the caller sees, in order
 // of name, until it returns false. It waits for the index to be loaded. Jobs that are not
 // valid on this machine are left out.
-func (x *index) eachPlan(ctx context.Context, q query, yield func(job.Plan) bool) error {
-	if err := x.wait(ctx); err != nil {
+func (x *index) eachPlan(ctx context.Context, q query, yield func(job.Name, job.Plan) bool) error {
+	matching, err := x.copies(ctx, q)
+	if err != nil {
 		return err
 	}
-	q.groups = seen(ctx)
-	x.mu.RLock()
-	found := make([]indexed, 0, len(x.list))
-	x.each(&q, func(j *indexed) { found = append(found, *j) })
-	jobs := len(x.list)
-	x.mu.RUnlock()
-	for i := range found {
-		p := found[i].plan
-		p.once.Do(func() { p.work(&found[i], x.planners.next(jobs)) })
-		if p.err != nil {
-			return p.err
+	for i := range matching {
+		p, err := x.planOf(&matching[i])
+		if err != nil {
+			return err
 		}
-		if p.ok && !yield(p.fires) {
+		if p.ok && !yield(matching[i].name, p.fires) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// planOf returns when a job fires, as it was copied from the index.
+func (x *index) planOf(j *indexed) (*plan, error) {
+	p := j.plan
+	p.once.Do(func() { p.work(j, x.planners.next(x.len())) })
+	return p, p.err
+}
+
+// never is the next fire of a plan that has none any more.
+const never = math.MaxInt64
+
+// due returns when a job fires next after an instant, in Unix milliseconds, once a pause
+// that has an end is over; 0 if its schedule has no such fire. It is kept until it has
+// passed: ten thousand of them take 20 ms.
+func (x *index) due(j *indexed, now int64) (int64, error) {
+	p, err := x.planOf(j)
+	if err != nil || !p.ok {
+		return 0, err
+	}
+	due := p.next.Load()
+	if after := max(now, j.until-1); due <= after {
+		var ok bool
+		if due, ok = (job.History{p.fires}).NextDue(after); !ok {
+			due = never
+		}
+		p.next.Store(due)
+	}
+	if due == never {
+		return 0, nil
+	}
+	return due, nil
 }
 
 func (p *plan) work(j *indexed, planner *job.Planner) {

@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/cron"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.
@@ -107,11 +108,23 @@ func (h *handlers) preview(ctx context.Context, v *job.Version, from time.Time, 
 	if from.IsZero() {
 		from = time.Now()
 	}
-	fires, err := newForecast(h.conn, from).fires(ctx, v, from, orDefault(n, previewFires))
+	f := newForecast(h.conn, from)
+	plan, err := f.planFrom(v, from)
+	if err != nil {
+		return Preview{}, err
+	}
+	fires, err := f.fires(ctx, v, from, orDefault(n, previewFires))
 	if err != nil {
 		return Preview{}, err
 	}
 	p := Preview{Schedule: v.Schedule.String(), Kind: v.Schedule.Kind(), Fires: fires}
+	const day = 24 * time.Hour
+	p.PerDay, p.PerYear = plan.Count(from, day), plan.Count(from, 365*day)
+	if next, ok := plan.NextClockChange(from); ok {
+		p.Clock = &ClockChange{
+			At: next.At, BeforeSeconds: int(next.Before.Seconds()), AfterSeconds: int(next.After.Seconds()), Gap: next.Gap, Overlap: next.Overlap,
+		}
+	}
 	switch {
 	case p.Kind == job.KindManual:
 		p.Note = "the job runs only when somebody asks"
@@ -157,9 +170,7 @@ func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]Fire, er
 
 // fires returns the next n fires after an instant, of a version as if there were no other.
 func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n int) ([]Fire, error) {
-	only := *v
-	only.EffectiveFrom = after
-	plan, err := f.planner.Plan(&only)
+	plan, err := f.planFrom(v, after)
 	if err != nil {
 		return nil, err
 	}
@@ -174,9 +185,29 @@ func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n
 			}
 		}
 		fire.Skipped = fire.Reason != ""
+		fire.Clock = clockOf(&plan, p.At)
 		fires[i] = fire
 	}
 	return fires, nil
+}
+
+// planFrom returns a version's plan from an instant on, as if there were no other version.
+func (f *forecast) planFrom(v *job.Version, after time.Time) (job.Plan, error) {
+	only := *v
+	only.EffectiveFrom = after
+	return f.planner.Plan(&only)
+}
+
+// moves are the names of what a moved clock has to do with a fire.
+var moves = map[cron.Move]string{cron.AfterGap: "after_gap", cron.FirstPass: "first_pass", cron.SecondPass: "second_pass"}
+
+// clockOf returns what a moved clock has to do with a fire; nil when nothing.
+func clockOf(p *job.Plan, at int64) *FireClock {
+	move, wall := p.Moved(at)
+	if move == cron.NotMoved {
+		return nil
+	}
+	return &FireClock{Kind: moves[move], Wall: time.Time{}.Add(wall).Format(time.TimeOnly)}
 }
 
 // excluded returns why calendars keep the fire from running, or nothing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -18,6 +19,9 @@ func told(p Preview) []string {
 		}
 		if f.Skipped {
 			line += ": " + f.Reason
+		}
+		if f.Clock != nil {
+			line += " " + f.Clock.Kind + " of " + f.Clock.Wall
 		}
 		lines = append(lines, line)
 	}
@@ -40,6 +44,36 @@ func TestAPreviewHasTheNextFires(t *testing.T) {
 	preview(`{"schedule":{"cron":"@daily","spread":"1h"},"job":"billing/x","from":"2026-01-05T12:00:00Z","n":1}`, "", "2026-01-06T00:00:00Z due later")
 	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the run before")
 	preview(`{"schedule":{}}`, "the job runs only when somebody asks")
+}
+
+func TestAPreviewTellsWhatMovedClocksDoAndHowOftenItFires(t *testing.T) {
+	w := newWorld(t)
+	preview := func(schedule, from string) Preview {
+		t.Helper()
+		p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", fmt.Sprintf(`{"schedule":%s,"from":"%s","n":2}`, schedule, from))
+		return p
+	}
+	p := preview(`{"cron":"30 2 * * *","zone":"Europe/Berlin"}`, "2027-03-27T12:00:00Z")
+	if d := cmp.Diff([]string{"2027-03-28T01:00:00Z after_gap of 02:30:00", "2027-03-29T00:30:00Z"}, told(p)); d != "" {
+		t.Error(d)
+	}
+	spring := ClockChange{At: time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC), BeforeSeconds: 3600, AfterSeconds: 7200, Gap: "fire", Overlap: "first"}
+	if p.Clock == nil || *p.Clock != spring {
+		t.Errorf("the next change is %+v; want %+v", p.Clock, spring)
+	}
+	if p.PerDay != 1 || p.PerYear != 365 {
+		t.Errorf("%d fires a day, %d a year; want 1 and 365", p.PerDay, p.PerYear)
+	}
+	p = preview(`{"cron":"30 2 * * *","zone":"Europe/Berlin","dst":"quartz"}`, "2027-10-30T12:00:00Z")
+	if d := cmp.Diff([]string{"2027-10-31T01:30:00Z second_pass of 02:30:00", "2027-11-01T01:30:00Z"}, told(p)); d != "" {
+		t.Error(d)
+	}
+	if p = preview(`{"cron":"30 2 * * *","zone":"Asia/Shanghai"}`, "2027-03-27T12:00:00Z"); p.Clock != nil {
+		t.Errorf("Shanghai moves its clocks: %+v", p.Clock)
+	}
+	if p = preview(`{"fixed_rate":"5s"}`, "2027-03-27T12:00:00Z"); p.PerDay != 17_280 || p.PerYear != 6_307_200 {
+		t.Errorf("%d fires a day, %d a year; want 17280 and 6307200", p.PerDay, p.PerYear)
+	}
 }
 
 func TestAPreviewMarksWhatCalendarsSkip(t *testing.T) {

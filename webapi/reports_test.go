@@ -47,6 +47,13 @@ func TestTheOverviewHasItAllInOneCall(t *testing.T) {
 	if len(got.Slowest) != 2 || got.Slowest[0].Job != "orders/y" || len(got.Failing) != 1 || got.Failing[0].Job != "billing/x" {
 		t.Errorf("the slowest are %+v, the failing %+v", got.Slowest, got.Failing)
 	}
+	all, _ := want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+q+"&by=job&order=duration", nil)
+	if diff := cmp.Diff(all.Items, got.Slowest); diff != "" || got.Slowest[0].Started.Count != 1 {
+		t.Errorf("the slowest are not told as a report of jobs tells them (-report +overview):\n%s", diff)
+	}
+	if diff := cmp.Diff(all.Items[1:], got.Failing); diff != "" {
+		t.Errorf("those that fail are not told as a report of jobs tells them (-report +overview):\n%s", diff)
+	}
 	if len(got.Busiest) != 3 || got.Busiest[0].Runs != 2 || len(got.Failures) != 1 || got.Failures[0].Attempts != 2 || got.Failures[0].Fingerprint != "code #" {
 		t.Errorf("the busiest are %+v, the failures %+v", got.Busiest, got.Failures)
 	}

@@ -3,6 +3,8 @@ package webapi
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"carillon/bus"
 	"carillon/job"
@@ -34,6 +36,16 @@ func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
 		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
 		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
 		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
+	}
+	if p.Sort != "" {
+		by, falling := strings.CutPrefix(string(p.Sort), "-")
+		if by == "fire_time" {
+			by = string(logstore.SortFire)
+		}
+		filter.Sort = logstore.RunOrder{By: logstore.SortKey(by), Rising: !falling}
+	}
+	if !filter.Sort.Default() && filter.To.IsZero() {
+		filter.To = time.Now().UTC()
 	}
 	if p.RetryOf != "" {
 		if p.Parent != "" || len(p.Cause) > 0 {

@@ -45,6 +45,33 @@ func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
 	}
 }
 
+func TestRunsAreSortedByWhatIsAskedWithinARange(t *testing.T) {
+	w := newWorld(t)
+	x, y, z := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute)), begun("billing/z", noon.Add(2*time.Minute))
+	w.history(x, y, z, started(x, "i1"), started(y, "i1"), finished(x, job.StatusSucceeded, 0, noon.Add(time.Hour)), finished(y, job.StatusFailed, 0, noon.Add(2*time.Hour)))
+	list := func(parameters string, expected ...job.RunID) {
+		t.Helper()
+		page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?"+parameters, nil)
+		var ids []job.RunID
+		for _, r := range page.Items {
+			ids = append(ids, r.RunID)
+		}
+		if d := cmp.Diff(expected, ids); d != "" || page.Next != "" {
+			t.Errorf("%s, and a next page %q: %s", parameters, page.Next, d)
+		}
+	}
+	const day = "from=2026-01-05T00:00:00Z&to=2026-01-06T00:00:00Z&sort="
+	list(day+"-fire_time", z.RunID, y.RunID, x.RunID)
+	list(day+"fire_time", x.RunID, y.RunID, z.RunID)
+	list(day+"-duration", y.RunID, x.RunID, z.RunID)
+	list(day+"duration", x.RunID, y.RunID, z.RunID)
+	list(day+"-finished_at&limit=1", y.RunID)
+	list(day+"delay&group=billing", x.RunID, z.RunID)
+	w.problem(400, "invalid", "GET", "/api/v1/runs?sort=-duration", nil, `"field":"from"`)
+	w.problem(400, "invalid", "GET", "/api/v1/runs?sort=-duration&from=2026-01-05T00:00:00Z&to=2026-02-06T00:00:00Z", nil, "at most 31 days")
+	w.problem(400, "invalid", "GET", "/api/v1/runs?sort=colour", nil, `"field":"sort"`)
+}
+
 func TestLinesAreFoundInPagesAndByFilter(t *testing.T) {
 	w := newWorld(t)
 	x, y := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute))

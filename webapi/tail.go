@@ -74,7 +74,8 @@ func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fibe
 			defer open.remove(conn)
 			defer subs.stop()
 			t.out = events{w, conn}
-			if err := t.follow(ctx); err != nil {
+			following, _ := logstore.AcceptPartial(ctx) // whatever there is
+			if err := t.follow(following); err != nil {
 				t.log.DebugContext(ctx, "tail interrupted", "run_id", t.id, "error", err)
 			}
 		})

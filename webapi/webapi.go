@@ -178,12 +178,13 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: visibleStore{store}, ledger: ledger.New(conn, visibleStore{store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 		retention: *cfg.Retention,
 	}
 	s.handlers.asked, _ = store.(logstore.Asked)
+	s.handlers.stoodIn, _ = store.(StoodIn)
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
 			return nil, invalid("master_key", "is "+err.Error())
@@ -224,6 +225,7 @@ func (s *Server) Run(ctx context.Context) error {
 	g.Go(func() error { return s.handlers.users.Run(ctx) })
 	g.Go(func() error { return s.handlers.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
+	g.Go(func() error { s.handlers.warmUp(ctx); return nil })
 	g.Go(func() error {
 		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)
@@ -273,11 +275,12 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		JSONDecoder:                  json.Unmarshal,
 	})
 	app.Server().HeaderReceived = s.room
-	app.Use(s.outermost(requests), s.ours, plain)
+	app.Use(s.outermost(requests), partial, s.ours, plain)
 	routes := s.contract.checked(app, s.admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
+	routes.Get("/api/v1/logs/tail", s.handlers.serveWatch(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams, s.cfg.MaxStreams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))

@@ -29,7 +29,7 @@ func newAlertCommand() *cobra.Command {
 			"  carillon alert silence --group billing --for 2h --reason 'we move the database'",
 	}
 	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
-		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(),
+		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(), newAlertTryCommand(),
 		newAlertSilenceCommand(), newAlertSilencesCommand(), newAlertUnsilenceCommand())
 	return cmd
 }
@@ -306,7 +306,13 @@ func newAlertTestCommand() *cobra.Command {
 				}
 				return &exit{exitError, fmt.Errorf("channel %s: %s", channel, reason)}
 			}
-			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) { t.line("channel " + channel + " took the message") })
+			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) {
+				said := "channel " + channel + " took the message"
+				if a := inc.Deliveries[0].Answer; a != nil {
+					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
+				}
+				t.line(said)
+			})
 		})
 	}
 	return cmd

@@ -282,6 +282,27 @@ func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
 	}
 }
 
+func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
+	s := newTerminal(t)
+	args := []string{"import", "xxl-job", "../../internal/xxljob/testdata/xxl-job.sql", "--zone", "Asia/Shanghai"}
+	f := func(sum string, more ...string) {
+		t.Helper()
+		code, out, errOut := s.run("", append(args, more...)...)
+		if code != exitError || !strings.HasSuffix(out, "\n"+sum+"\n") {
+			t.Errorf("%q: exit code %d: %s%s", more, code, errOut, out)
+		}
+	}
+	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai (dry run: nothing was saved)", "--dry-run")
+	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	if code, out, errOut := s.run("", "pause", "billing/invoice-close", "--note", "an audit"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, errOut, out)
+	}
+	f("0 created, 0 changed, 4 unchanged, 1 conflict, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 1 changed, 4 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai", "--overwrite")
+	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+}
+
 func TestExampleJobsAreApplied(t *testing.T) {
 	s := newTerminal(t)
 	if code, out, errOut := s.run("", "apply", "-f", "../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n34 created\n") {

@@ -29,25 +29,29 @@ var commandOf = map[string]string{
 	"listHandlers": "get handlers", "listIncidents": "alert list", "listJobVersions": "get versions", "listJobs": "get jobs",
 	"listMySessions": "session list", "listNodes": "get nodes", "listPieces": "get run", "listRuns": "get runs", "listSecrets": "secret list",
 	"listSilences": "alert silences", "listTokens": "token list", "listUserSessions": "session list", "listUsers": "user list",
-	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "putCalendar": "apply", "putChannel": "apply",
+	"getBus": "get bus", "listDeadLetters": "dead-letters list", "getDeadLetter": "dead-letters show",
+	"replayDeadLetter": "dead-letters replay", "deleteDeadLetter": "dead-letters delete",
+	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "tryAlert": "alert try", "putCalendar": "apply", "putChannel": "apply",
 	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
 	"resolveIncident": "alert resolve", "retryRun": "retry", "revokeCredential": "credential revoke",
 	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setHold": "pause", "skipFire": "skip", "unskipFire": "skip",
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
-	"uncordonInstance": "uncordon",
+	"uncordonInstance": "uncordon", "watchLogs": "search",
 
 	"cancelRun":            "- carillon cancel asks by changeRuns",
 	"markRun":              "- carillon mark asks by changeRuns",
 	"pauseJob":             "- carillon pause asks by changeJobs",
 	"resumeJob":            "- carillon resume asks by changeJobs",
 	"beginProviderSignIn":  "- sends a browser to the provider",
+	"facetJobs":            "- what the console offers to filter jobs by",
 	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
 	"finishProviderSignIn": "- where the provider sends the browser back to",
 	"getSignIn":            "- what a sign-in page offers",
 	"readInvitation":       "- what a sign-in page says of a link",
 	"previewSchedule":      "- carillon next computes it without a server",
 	"readCrontab":          "- carillon import crontab reads it without a server",
+	"readXXLJob":           "- carillon import xxl-job reads it without a server",
 	"getReference":         "- a page",
 	"getContract":          "- a file for generators",
 	"healthz":              "- a probe",
@@ -57,7 +61,7 @@ var commandOf = map[string]string{
 
 // byPath are the operations whose answers are streams, which commands ask for by their
 // paths rather than by the generated client's methods.
-var byPath = map[string]string{"exportAudit": "/api/v1/audit/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail"}
+var byPath = map[string]string{"exportAudit": "/api/v1/audit/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail", "watchLogs": "/api/v1/logs/tail"}
 
 // operations returns the ids of all operations of the contract.
 func operations(t *testing.T) []string {

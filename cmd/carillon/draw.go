@@ -80,8 +80,12 @@ func drawJob(t *table, item client.JobItem) {
 	d := item.Definition
 	t.row("job", string(d.Job.Job))
 	t.row("version", fmt.Sprintf("%d, since %s%s", d.Version, instant(d.EffectiveFrom), by(d.Author)))
-	if d.Description != "" {
-		t.row("description", cell(d.Description, 200))
+	for _, about := range []struct{ name, text string }{
+		{"title", d.Title}, {"description", d.Description}, {"owner", d.Owner}, {"tags", strings.Join(d.Tags, ", ")},
+	} {
+		if about.text != "" {
+			t.row(about.name, cell(about.text, 200))
+		}
 	}
 	t.row("schedule", cell(d.Schedule.String(), 200))
 	if paused := whenPaused(&d.Job, time.Now()); paused != "" {

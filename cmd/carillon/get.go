@@ -23,23 +23,27 @@ func newGetCommand() *cobra.Command {
 			"  carillon get nodes -o json",
 	}
 	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetRunsCommand(), newGetRunCommand(),
-		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand())
+		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand(), newGetBusCommand())
 	return cmd
 }
 
 func newGetJobsCommand() *cobra.Command {
-	var group, query string
+	var group, query, sort string
+	var where []string
 	var paused, active bool
 	var limit int
 	cmd := &cobra.Command{
-		Use:     "jobs",
-		Short:   "Jobs with their next fire and last run",
-		Example: "  carillon get jobs\n  carillon get jobs --group ops --paused\n  carillon get jobs -q backup -o json",
-		Args:    cobra.NoArgs,
+		Use:   "jobs",
+		Short: "Jobs with their next fire and last run",
+		Example: "  carillon get jobs\n  carillon get jobs --group ops --paused\n  carillon get jobs -q backup -o json\n" +
+			"  carillon get jobs --where owner:lin.wei --where tag:money --sort attention",
+		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
-	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
+	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name, title, description, owner, handler or tags")
+	cmd.Flags().StringArrayVar(&where, "where", nil, "only jobs of which `FIELD:VALUE` holds, or with a hyphen before it does not: group, owner, tag, type, handler, schedule, state, last, fires, changed")
+	cmd.Flags().StringVar(&sort, "sort", "", "by `what`: name, attention, next, last, success, p95, owner, changed or version; with a hyphen before it the other way round")
 	cmd.Flags().BoolVar(&paused, "paused", false, "only jobs that are paused")
 	cmd.Flags().BoolVar(&active, "active", false, "only jobs that are not paused")
 	cmd.Flags().IntVar(&limit, "limit", 0, "the most jobs to show (default all)")
@@ -49,7 +53,10 @@ func newGetJobsCommand() *cobra.Command {
 			return usage(errors.New("--limit must not be negative"))
 		}
 		// More than one, as the next may be skipped.
-		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query), Fires: new(10)}
+		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query), Sort: client.Optional(sort), Fires: new(10)}
+		if len(where) > 0 {
+			params.Where = &where
+		}
 		if paused || active {
 			params.Paused = &paused
 		}
@@ -105,13 +112,14 @@ func newGetJobCommand() *cobra.Command {
 
 func newGetRunsCommand() *cobra.Command {
 	var f runFilter
-	var export string
+	var export, sort string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Runs, newest fire first",
 		Example: "  carillon get runs\n  carillon get runs --job ops/backup --limit 5\n" +
 			"  carillon get runs --status failed,lost --since 24h\n" +
+			"  carillon get runs --since 24h --sort -duration --limit 10\n" +
 			"  carillon get runs --from 2026-03-01T00:00:00Z --to 2026-03-02T00:00:00Z -o json\n" +
 			"  carillon get runs --since 30d --export csv > runs.csv",
 		Args: cobra.NoArgs,
@@ -121,9 +129,12 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "a row for each attempt instead of each run")
 	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
 	cmd.Flags().StringVar(&export, "export", "", "write all that match as a stream, in this `format`: ndjson or csv")
+	cmd.Flags().StringVar(&sort, "sort", "", "the least `value` first, with a minus the greatest: fire_time, started_at, finished_at, duration or delay; with --since or --from")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
+	cmd.MarkFlagsMutuallyExclusive("export", "sort")
 	complete(cmd, "export", exportFormats...)
+	complete(cmd, "sort", "-duration", "duration", "-delay", "delay", "-started_at", "started_at", "-finished_at", "finished_at", "fire_time")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
 			return usage(errors.New("--limit must not be negative"))
@@ -132,6 +143,7 @@ func newGetRunsCommand() *cobra.Command {
 		if err != nil {
 			return usage(err)
 		}
+		params.Sort = client.Optional(client.ListRunsParamsSort(sort))
 		api, err := r.api()
 		if err != nil {
 			return err

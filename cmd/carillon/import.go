@@ -21,11 +21,12 @@ import (
 
 func newImportCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "import",
-		Short:   "Bring jobs along from another scheduler",
-		Example: "  carillon import crontab /etc/crontab --dry-run",
+		Use:   "import",
+		Short: "Bring jobs along from another scheduler",
+		Example: "  carillon import crontab /etc/crontab --dry-run\n" +
+			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run",
 	}
-	cmd.AddCommand(newImportCrontabCommand())
+	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand())
 	return cmd
 }
 
@@ -62,7 +63,7 @@ func newImportCrontabCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.System, "system", false, "a user is named before each command (default: found out)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would become of each line, and change nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		data, err := readCrontab(args[0], cmd.InOrStdin())
+		data, err := readImport("crontab", args[0], cmd.InOrStdin(), crontab.MaxFile)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func newImportCrontabCommand() *cobra.Command {
 		if r.output == asTable {
 			err = r.importLines(cmd, args[0], lines, o)
 		} else {
-			err = printJobs(cmd.OutOrStdout(), r.output, lines)
+			err = printJobs(cmd.OutOrStdout(), r.output, jobsOf(lines))
 			drawBroken(cmd.ErrOrStderr(), lines)
 		}
 		if err != nil {
@@ -96,7 +97,7 @@ func newImportCrontabCommand() *cobra.Command {
 
 // importLines saves the jobs, and shows what became of each line.
 func (r *remote) importLines(cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
-	docs, err := documentsOf(file, lines)
+	docs, err := documentsOf(file, jobsOf(lines))
 	if err != nil {
 		return err
 	}
@@ -123,35 +124,44 @@ func (r *remote) importLines(cmd *cobra.Command, file string, lines []crontab.Li
 	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawImport(t, lines, results, o) })
 }
 
-// documentsOf returns the jobs as documents of the crontab.
-func documentsOf(file string, lines []crontab.Line) ([]manifest.Document, error) {
-	var docs []manifest.Document
+// imported is a job that was made of something in a file.
+type imported struct {
+	job  job.Job
+	line int
+}
+
+// jobsOf returns the jobs among lines.
+func jobsOf(lines []crontab.Line) []imported {
+	var jobs []imported
 	for _, l := range lines {
-		if l.Outcome != crontab.Imported {
-			continue
+		if l.Outcome == crontab.Imported {
+			jobs = append(jobs, imported{l.Job, l.Number})
 		}
-		data, err := json.Marshal(l.Job)
+	}
+	return jobs
+}
+
+// documentsOf returns jobs as documents of the file that they were made of.
+func documentsOf(file string, jobs []imported) ([]manifest.Document, error) {
+	docs := make([]manifest.Document, 0, len(jobs))
+	for _, i := range jobs {
+		data, err := json.Marshal(i.job)
 		if err != nil {
-			return nil, fmt.Errorf("encode job %s: %w", l.Job.Job, err)
+			return nil, fmt.Errorf("encode job %s: %w", i.job.Job, err)
 		}
-		docs = append(docs, manifest.Document{Kind: manifest.Job, Name: string(l.Job.Job), JSON: data, File: file, Line: l.Number})
+		docs = append(docs, manifest.Document{Kind: manifest.Job, Name: string(i.job.Job), JSON: data, File: file, Line: i.line})
 	}
 	return docs, nil
 }
 
-// printJobs writes the jobs as documents.
-func printJobs(w io.Writer, f format, lines []crontab.Line) error {
+// printJobs writes jobs as documents.
+func printJobs(w io.Writer, f format, jobs []imported) error {
 	out := bufio.NewWriter(w)
-	first := true
-	for _, l := range lines {
-		if l.Outcome != crontab.Imported {
-			continue
-		}
-		if f == asYAML && !first {
+	for n, i := range jobs {
+		if f == asYAML && n > 0 {
 			_, _ = out.WriteString("---\n")
 		}
-		first = false
-		if err := f.show(out, l.Job, nil); err != nil {
+		if err := f.show(out, i.job, nil); err != nil {
 			return err
 		}
 	}
@@ -211,19 +221,21 @@ func brokenLines(lines []crontab.Line) error {
 	return &exit{exitError, errors.New("broken and left out: " + which + strings.Join(numbers, ", "))}
 }
 
-func readCrontab(name string, stdin io.Reader) ([]byte, error) {
+// readImport reads the file that is to be imported, and a byte more than may be in it at the
+// most; - is standard input.
+func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the person who runs the command names it
 		if err != nil {
-			return nil, fmt.Errorf("read crontab: %w", err)
+			return nil, fmt.Errorf("read %s: %w", what, err)
 		}
 		defer func() { _ = f.Close() }()
 		from = f
 	}
-	data, err := io.ReadAll(io.LimitReader(from, crontab.MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("read crontab: %w", err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return data, nil
 }

@@ -84,6 +84,7 @@ func commands() []*cobra.Command {
 		newGroupCommand(),
 		newChangesCommand(),
 		newRetentionCommand(),
+		newDeadLettersCommand(),
 		newVersionCommand(),
 	}
 }

@@ -105,6 +105,9 @@ func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
 	return r.output.show(cmd.OutOrStdout(), p, func(t *table) {
 		for _, f := range p.Fires {
 			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)
+			if f.Clock != nil {
+				line += clockWords(f.Clock)
+			}
 			if f.Skipped {
 				line += "  skipped: " + cell(f.Reason, noteWidth)
 			}
@@ -117,6 +120,18 @@ func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
 			t.line(p.Note)
 		}
 	})
+}
+
+// clockWords says what a moved clock has to do with a fire.
+func clockWords(c *client.FireClock) string {
+	switch c.Kind {
+	case "after_gap":
+		return "  for " + c.Wall + ", which clocks skip"
+	case "first_pass":
+		return "  the first " + c.Wall + " of two"
+	default:
+		return "  the second " + c.Wall + " of two"
+	}
 }
 
 // almanac answers when expressions fire.

@@ -205,7 +205,9 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
 		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
-		n.api, err = webapi.New(conn, n.store, web)
+		shown, watch := c.stoodIn(conn, n.store, log)
+		n.layers = append(n.layers, watch...)
+		n.api, err = webapi.New(conn, shown, web)
 		if err != nil {
 			return nil, err
 		}

@@ -43,6 +43,7 @@ type change struct {
 
 	doc      *manifest.Document // nil for what is deleted
 	revision uint64             // that the change is based on
+	note     string             // of the version that is saved, of a job
 }
 
 // planner asks the server what documents would change. It changes nothing.
@@ -277,8 +278,11 @@ func (p planner) make(ctx context.Context, c change) error {
 		_, err = client.Read[client.CalendarItem](p.api.PutCalendarWithBody(ctx, c.Name,
 			&client.PutCalendarParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
 	default:
-		_, err = client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
-			&client.PutJobParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
+		params := client.PutJobParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}
+		if c.note != "" {
+			params.Note = &c.note
+		}
+		_, err = client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(), &params, "application/json", bytes.NewReader(c.doc.JSON)))
 	}
 	return err
 }

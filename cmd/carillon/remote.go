@@ -22,11 +22,12 @@ type remote struct {
 	token  string
 	ca     string
 	output format
+	say    func(text string) // to whoever typed the command
 }
 
 // newRemote adds the shared flags to cmd.
 func newRemote(cmd *cobra.Command) *remote {
-	r := &remote{output: asTable}
+	r := &remote{output: asTable, say: func(text string) { cmd.PrintErrln(text) }}
 	cmd.Flags().StringVar(&r.server, "server", "", "the server's `address`, also from "+serverVariable+" (default: that of the current context, else "+defaultServer+")")
 	cmd.Flags().StringVar(&r.token, "token", "", "an API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
 	caFlag(cmd, &r.ca)
@@ -72,6 +73,13 @@ func (r *remote) api() (*client.API, error) {
 		return nil, err
 	}
 	api.Authorize(token)
+	api.Notice(func(since, asOf time.Time) {
+		if since.IsZero() {
+			r.say("The log store is behind: what came after " + instant(asOf) + " may be missing.")
+		} else {
+			r.say("The log store is away: what follows is from the streams, which have what came since " + instant(since) + ".")
+		}
+	})
 	return api, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -52,7 +53,7 @@ func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.S
 	})
 	g.Go(func() error {
 		return keep(ctx, "retention", trimEvery, changed, func() {
-			trimmed, err := c.trim(ctx, conn, store)
+			trimmed, err := c.trim(ctx, conn, store, time.Now())
 			if err != nil && ctx.Err() == nil {
 				log.WarnContext(ctx, "history not trimmed", "error", err)
 			} else if trimmed.Runs+trimmed.Lines+trimmed.Facts > 0 {
@@ -85,9 +86,14 @@ func (c nodeConfig) follow(ctx context.Context, conn *bus.Conn, log *slog.Logger
 	}
 }
 
-// trim deletes what is too old, on one server of a cluster at a time. It does nothing
-// when it is not known how long history is kept.
-func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store) (logstore.Trimmed, error) {
+// clockAhead is by how much a server's clock may be ahead of that of NATS when it deletes
+// history: what a clock that was set to another year deletes is gone.
+const clockAhead = 10 * time.Minute
+
+// trim deletes what is too old at an instant, on one server of a cluster at a time. It does
+// nothing when it is not known how long history is kept, and when the clock that told the
+// instant is ahead.
+func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store, now time.Time) (logstore.Trimmed, error) {
 	unlock, err := lockRole(ctx, conn, roleRetention, c.node)
 	if err != nil {
 		return logstore.Trimmed{}, err
@@ -97,5 +103,12 @@ func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Sto
 	if err != nil {
 		return logstore.Trimmed{}, err
 	}
-	return store.Trim(ctx, time.Now(), entry.Retention)
+	at, err := conn.ServerTime(ctx)
+	if err != nil {
+		return logstore.Trimmed{}, err
+	}
+	if ahead := now.Sub(at); ahead > clockAhead {
+		return logstore.Trimmed{}, fmt.Errorf("%w: this server's clock is %s ahead of that of NATS; it deletes nothing until they agree", job.ErrConflict, ahead.Round(time.Second))
+	}
+	return store.Trim(ctx, now, entry.Retention)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ func newSearchCommand() *cobra.Command {
 	var f runFilter
 	var levels []string
 	var limit, around, parts int
+	var follow bool
 	var run, colour string
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
@@ -39,6 +41,7 @@ func newSearchCommand() *cobra.Command {
 			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
 			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
 			"  carillon search timeout --since 24h --count 24\n" +
+			"  carillon search timeout --group billing --follow\n" +
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
 	r := newRemote(cmd)
@@ -53,7 +56,11 @@ func newSearchCommand() *cobra.Command {
 	cmd.Flags().IntVarP(&around, "context", "C", 0, "how many `lines` before and after each to show too, at most 20")
 	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in so many `parts` of the range, at most 240, and show none")
 	cmd.Flags().StringVar(&colour, "color", "auto", "whether to mark what was found: auto is on a terminal, unless NO_COLOR is set; always; never")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show lines as they are printed, 500 a second at most, until it is interrupted")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	for _, other := range []string{"since", "from", "to", "run", "context", "count", "limit"} {
+		cmd.MarkFlagsMutuallyExclusive("follow", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("count", "limit")
 	cmd.MarkFlagsMutuallyExclusive("count", "context")
 	complete(cmd, "level", "debug", "info", "warn", "error")
@@ -70,7 +77,7 @@ func newSearchCommand() *cobra.Command {
 			return usage(errors.New("--color must be auto, always or never"))
 		case r.output == asYAML:
 			return usage(errors.New("-o yaml is not for logs; use json"))
-		case len(args) == 0 && len(levels) == 0 && run == "":
+		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
 			return usage(errors.New("say what to look for: words, --level or --run"))
 		}
 		runs, err := f.params(time.Now())
@@ -98,10 +105,36 @@ func newSearchCommand() *cobra.Command {
 			}
 			return r.output.show(out, counts, func(t *table) { drawHitCounts(t, counts) })
 		}
+		if follow {
+			query := url.Values{"level": levels, "job": f.jobs}
+			if text := strings.Join(args, " "); text != "" {
+				query.Set("text", text)
+			}
+			if f.group != "" {
+				query.Set("group", f.group)
+			}
+			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.output == asJSON})
+		}
 		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
 		return search(cmd.Context(), api, params, limit, p)
 	}
 	return cmd
+}
+
+// watchLogs prints lines as they come, and on standard error how many more there are than
+// that.
+func watchLogs(cmd *cobra.Command, api *client.API, query url.Values, p hitPrinter) error {
+	errOut := cmd.ErrOrStderr()
+	return api.Watch(cmd.Context(), query, interruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
+		if rate.Lines > rate.Shown {
+			_, _ = fmt.Fprintf(errOut, "%d lines a second, %d of them shown\n", rate.Lines, rate.Shown)
+		}
+		hits := make([]client.LogHit, len(lines))
+		for i := range lines {
+			hits[i].Line = lines[i]
+		}
+		return p.print(hits)
+	})
 }
 
 // maxCounted is the most parts in which the API counts lines.

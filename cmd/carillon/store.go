@@ -21,6 +21,7 @@ import (
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 	"carillon/logstore/sqlite"
+	"carillon/logstore/standin"
 )
 
 const (
@@ -63,6 +64,37 @@ func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Log
 	}
 	return store, nil
 }
+
+// stoodIn returns the store as the API asks it, and what has to run for that: while a
+// shared one is away, what the streams have answers for it.
+func (c nodeConfig) stoodIn(conn *bus.Conn, store logstore.Store, log *slog.Logger) (logstore.Store, []layer) {
+	if !isShared(c.store) {
+		return store, nil
+	}
+	s := standin.New(conn, store, standin.Config{Open: openStandIn, Logger: log.With("component", "standin")})
+	return s, []layer{{"standin", s.Watch, time.Second}}
+}
+
+// passing is a store in a folder that goes with it.
+type passing struct {
+	logstore.Store
+	dir string
+}
+
+func openStandIn(ctx context.Context) (logstore.Store, error) {
+	dir, err := os.MkdirTemp("", "carillon-standin-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder of the stand-in: %w", err)
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "history.db"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return passing{store, dir}, nil
+}
+
+// Close implements [logstore.Store].
+func (p passing) Close() error { return errors.Join(p.Store.Close(), os.RemoveAll(p.dir)) }
 
 // The leases of what one server of a cluster does at a time.
 const (

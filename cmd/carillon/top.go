@@ -45,6 +45,7 @@ func newTopCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		api.Notice(nil) // the frame has a line for it
 		if !once && r.output == asTable {
 			return watchTop(cmd, api, every)
 		}

@@ -112,6 +112,7 @@ func (e HealthStatus) Valid() bool {
 // Defines values for JobBulkAction.
 const (
 	JobBulkActionDelete JobBulkAction = "delete"
+	JobBulkActionEdit   JobBulkAction = "edit"
 	JobBulkActionPause  JobBulkAction = "pause"
 	JobBulkActionResume JobBulkAction = "resume"
 	JobBulkActionRun    JobBulkAction = "run"
@@ -121,6 +122,8 @@ const (
 func (e JobBulkAction) Valid() bool {
 	switch e {
 	case JobBulkActionDelete:
+		return true
+	case JobBulkActionEdit:
 		return true
 	case JobBulkActionPause:
 		return true
@@ -253,6 +256,27 @@ func (e UserItemSignsIn) Valid() bool {
 	}
 }
 
+// Defines values for XXLJobEntryOutcome.
+const (
+	XXLJobEntryOutcomeBroken   XXLJobEntryOutcome = "broken"
+	XXLJobEntryOutcomeImported XXLJobEntryOutcome = "imported"
+	XXLJobEntryOutcomeSkipped  XXLJobEntryOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the XXLJobEntryOutcome enum.
+func (e XXLJobEntryOutcome) Valid() bool {
+	switch e {
+	case XXLJobEntryOutcomeBroken:
+		return true
+	case XXLJobEntryOutcomeImported:
+		return true
+	case XXLJobEntryOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FollowEventsParamsTopic.
 const (
 	FollowEventsParamsTopicAlerts    FollowEventsParamsTopic = "alerts"
@@ -298,6 +322,48 @@ func (e ListRunsParamsAttempts) Valid() bool {
 	}
 }
 
+// Defines values for ListRunsParamsSort.
+const (
+	ListRunsParamsSortDelay           ListRunsParamsSort = "delay"
+	ListRunsParamsSortDuration        ListRunsParamsSort = "duration"
+	ListRunsParamsSortFinishedAt      ListRunsParamsSort = "finished_at"
+	ListRunsParamsSortFireTime        ListRunsParamsSort = "fire_time"
+	ListRunsParamsSortMinusDelay      ListRunsParamsSort = "-delay"
+	ListRunsParamsSortMinusDuration   ListRunsParamsSort = "-duration"
+	ListRunsParamsSortMinusFinishedAt ListRunsParamsSort = "-finished_at"
+	ListRunsParamsSortMinusFireTime   ListRunsParamsSort = "-fire_time"
+	ListRunsParamsSortMinusStartedAt  ListRunsParamsSort = "-started_at"
+	ListRunsParamsSortStartedAt       ListRunsParamsSort = "started_at"
+)
+
+// Valid indicates whether the value is a known member of the ListRunsParamsSort enum.
+func (e ListRunsParamsSort) Valid() bool {
+	switch e {
+	case ListRunsParamsSortDelay:
+		return true
+	case ListRunsParamsSortDuration:
+		return true
+	case ListRunsParamsSortFinishedAt:
+		return true
+	case ListRunsParamsSortFireTime:
+		return true
+	case ListRunsParamsSortMinusDelay:
+		return true
+	case ListRunsParamsSortMinusDuration:
+		return true
+	case ListRunsParamsSortMinusFinishedAt:
+		return true
+	case ListRunsParamsSortMinusFireTime:
+		return true
+	case ListRunsParamsSortMinusStartedAt:
+		return true
+	case ListRunsParamsSortStartedAt:
+		return true
+	default:
+		return false
+	}
+}
+
 // Access defines model for Access.
 type Access = auth.Access
 
@@ -318,6 +384,34 @@ type AlertItem struct {
 // AlertList defines model for AlertList.
 type AlertList struct {
 	Items []AlertItem `json:"items"`
+}
+
+// AlertTrial defines model for AlertTrial.
+type AlertTrial struct {
+	// From Of the oldest run that was looked at, where there were more; else seven days ago
+	From time.Time `json:"from"`
+
+	// Items The newest 50 of them
+	Items []AlertTrialItem `json:"items"`
+
+	// Runs How many runs were looked at
+	Runs int       `json:"runs"`
+	To   time.Time `json:"to"`
+
+	// Total How many incidents there would have been
+	Total int `json:"total"`
+}
+
+// AlertTrialItem defines model for AlertTrialItem.
+type AlertTrialItem struct {
+	// Count Of bad runs
+	Count    int       `json:"count"`
+	OpenedAt time.Time `json:"opened_at"`
+
+	// ResolvedAt Absent while it would still be open
+	ResolvedAt time.Time `json:"resolved_at,omitzero"`
+	Subject    string    `json:"subject"`
+	Summary    string    `json:"summary"`
 }
 
 // AuditEntry One change.
@@ -383,6 +477,9 @@ type BackfillResult struct {
 
 // BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
 type BulkOutcome string
+
+// BusState defines model for BusState.
+type BusState = bus.State
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -490,6 +587,25 @@ type Check struct {
 // Child A job that runs after another. In a request it may be its name alone, as text.
 type Child = job.Child
 
+// ClockChange defines model for ClockChange.
+type ClockChange struct {
+	// AfterSeconds And from then on
+	AfterSeconds int       `json:"after_seconds"`
+	At           time.Time `json:"at"`
+
+	// BeforeSeconds How far clocks are ahead of UTC until then
+	BeforeSeconds int `json:"before_seconds"`
+
+	// Gap What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
+	Gap string `json:"gap"`
+
+	// Overlap Which of two equal times of day has the fire
+	Overlap string `json:"overlap"`
+}
+
+// ConsumerState defines model for ConsumerState.
+type ConsumerState = bus.ConsumerState
+
 // Credential defines model for Credential.
 type Credential struct {
 	// Author Who made it
@@ -573,8 +689,51 @@ type CrontabRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// DeadLetter defines model for DeadLetter.
+type DeadLetter = bus.DeadLetter
+
+// DeadLetterContent defines model for DeadLetterContent.
+type DeadLetterContent struct {
+	// At When it was refused
+	At time.Time `json:"at"`
+
+	// Message What kind of message it says to be, and of which version
+	Message string `json:"message,omitempty"`
+
+	// Reason Why it was refused
+	Reason   string `json:"reason"`
+	Sequence uint64 `json:"sequence"`
+
+	// Size Of its data, in bytes
+	Size int `json:"size"`
+
+	// Stream From which it came
+	Stream  string `json:"stream"`
+	Subject string `json:"subject"`
+
+	// Text The data, of which bytes that are no UTF-8 are replaced
+	Text string `json:"text"`
+
+	// Whole Whether the letter has all of the data
+	Whole bool `json:"whole"`
+}
+
+// DeadLetterPage defines model for DeadLetterPage.
+type DeadLetterPage struct {
+	Items []DeadLetter `json:"items"`
+
+	// Next The cursor of the next page. Absent on the last
+	Next string `json:"next,omitempty"`
+
+	// Total How many there are on all pages
+	Total uint64 `json:"total"`
+}
+
 // Delivery defines model for Delivery.
 type Delivery = alert.Delivery
+
+// DeliveryAnswer What the other side said to the last attempt
+type DeliveryAnswer = alert.Answer
 
 // DeliveryItem defines model for DeliveryItem.
 type DeliveryItem struct {
@@ -646,6 +805,9 @@ type Finding = ledger.Finding
 
 // Fire defines model for Fire.
 type Fire struct {
+	// Clock Of a fire that a moved clock has to do with
+	Clock *FireClock `json:"clock,omitempty"`
+
 	// Due When it is dispatched, the fire time plus the spread
 	Due      time.Time `json:"due"`
 	FireTime time.Time `json:"fire_time"`
@@ -658,6 +820,17 @@ type Fire struct {
 	Skipped bool `json:"skipped,omitempty"`
 }
 
+// FireClock defines model for FireClock.
+type FireClock struct {
+	// Kind Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
+	Kind string `json:"kind"`
+
+	// Wall The time of day that the expression names
+	//
+	// Examples: 02:30:00
+	Wall string `json:"wall"`
+}
+
 // FireCounts defines model for FireCounts.
 type FireCounts struct {
 	// Complete False when there are more than two million fires: then later jobs were not counted
@@ -668,8 +841,14 @@ type FireCounts struct {
 	From   time.Time `json:"from"`
 
 	// Jobs How many jobs fire within the range
-	Jobs int       `json:"jobs"`
-	To   time.Time `json:"to"`
+	Jobs int `json:"jobs"`
+
+	// Minutes With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC
+	Minutes []int `json:"minutes,omitempty"`
+
+	// SlotMs With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer
+	SlotMs []int64   `json:"slot_ms,omitempty"`
+	To     time.Time `json:"to"`
 }
 
 // FirePage defines model for FirePage.
@@ -754,6 +933,19 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// HeldRole defines model for HeldRole.
+type HeldRole struct {
+	Node string `json:"node"`
+
+	// Role dispatch-GROUP is there for those who see the group
+	//
+	// Examples: ingest, dispatch-billing
+	Role string `json:"role"`
+
+	// Since By the clock of the node
+	Since time.Time `json:"since,omitzero"`
+}
+
 // HistoryState defines model for HistoryState.
 type HistoryState struct {
 	AsOf    time.Time       `json:"as_of"`
@@ -762,6 +954,12 @@ type HistoryState struct {
 	// Bytes On disk, of the server that answers; 0 while the store does not
 	Bytes int64 `json:"bytes"`
 
+	// CaughtUpAt When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
+	CaughtUpAt time.Time `json:"caught_up_at,omitzero"`
+
+	// DeadLetters Messages that were refused and are kept
+	DeadLetters uint64 `json:"dead_letters"`
+
 	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
 	DiskBytes int64 `json:"disk_bytes"`
 
@@ -769,8 +967,11 @@ type HistoryState struct {
 	DiskFreeBytes int64 `json:"disk_free_bytes"`
 
 	// OldestRun Its fire time
-	OldestRun    time.Time `json:"oldest_run,omitzero"`
-	StoreAnswers bool      `json:"store_answers"`
+	OldestRun time.Time `json:"oldest_run,omitzero"`
+
+	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
+	StandIn      *logstore.Partial `json:"stand_in,omitempty"`
+	StoreAnswers bool              `json:"store_answers"`
 }
 
 // Hold The switch for everything. While it is on, every fire is recorded as skipped.
@@ -860,6 +1061,9 @@ type Job = job.Job
 type JobBulk struct {
 	Action JobBulkAction `json:"action"`
 
+	// AddTags Of edit: tags that each is to have
+	AddTags []string `json:"add_tags,omitempty"`
+
 	// Cursor With filter: the next of the answer before
 	Cursor string `json:"cursor,omitempty"`
 
@@ -875,8 +1079,14 @@ type JobBulk struct {
 	// Limit With filter: the most jobs in the page
 	Limit int `json:"limit,omitempty"`
 
-	// Note Why, of pause and resume
+	// Note Why, of pause, resume and edit
 	Note string `json:"note,omitempty"`
+
+	// Owner Of edit: who answers for the jobs; empty is nobody
+	Owner *string `json:"owner,omitempty"`
+
+	// RemoveTags Of edit: tags that none is to have
+	RemoveTags []string `json:"remove_tags,omitempty"`
 
 	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
@@ -926,12 +1136,30 @@ type JobDiff struct {
 	To   int      `json:"to"`
 }
 
+// JobFacet defines model for JobFacet.
+type JobFacet struct {
+	Count int `json:"count"`
+
+	// Value none stands for jobs that have no value
+	Value string `json:"value"`
+}
+
+// JobFacets defines model for JobFacets.
+type JobFacets struct {
+	// Items By field
+	Items map[string][]JobFacet `json:"items"`
+
+	// Total How many jobs match
+	Total int `json:"total"`
+}
+
 // JobFilter As the parameters of listJobs
 type JobFilter struct {
 	Group  string   `json:"group,omitempty"`
 	Last   []Status `json:"last,omitempty"`
 	Paused *bool    `json:"paused,omitempty"`
 	Q      string   `json:"q,omitempty"`
+	Where  []string `json:"where,omitempty"`
 }
 
 // JobFires defines model for JobFires.
@@ -945,6 +1173,9 @@ type JobFires struct {
 
 	// Offset From a fire time to its dispatch
 	Offset job.Duration `json:"offset"`
+
+	// UsualMs With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
+	UsualMs int64 `json:"usual_ms,omitempty"`
 }
 
 // JobItem defines model for JobItem.
@@ -963,6 +1194,9 @@ type JobItem struct {
 
 	// Warnings Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks
 	Warnings []FieldError `json:"warnings,omitempty"`
+
+	// Week With week=true; absent while the log store does not answer, and until it first has after the server started
+	Week *JobWeek `json:"week,omitempty"`
 }
 
 // JobPage defines model for JobPage.
@@ -976,6 +1210,21 @@ type JobPage struct {
 
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
+
+// JobWeek How a job did in the last seven days
+type JobWeek struct {
+	// Executed How many runs have ended that were executed
+	Executed int `json:"executed"`
+
+	// Failed How many of them failed, timed out or were lost
+	Failed int `json:"failed"`
+
+	// P50Ms How long half of the attempts took at most; 0 while there is none
+	P50Ms int64 `json:"p50_ms"`
+
+	// P95Ms How long 95 of 100 attempts took at most; 0 while there is none
+	P95Ms int64 `json:"p95_ms"`
+}
 
 // Keep How long to keep what; what is missing is as the next wider rule says
 type Keep = job.Keep
@@ -1057,6 +1306,18 @@ type LogPage struct {
 // LogRange Part of a text, in characters (code points) from 0
 type LogRange = logstore.Range
 
+// LogRate What there was to hear within a second.
+type LogRate struct {
+	// Dropped More came than could be looked at, since the stream was opened
+	Dropped bool `json:"dropped"`
+
+	// Lines That match
+	Lines int `json:"lines"`
+
+	// Shown Of these that were sent
+	Shown int `json:"shown"`
+}
+
 // Map Has a run done in pieces, spread over the group. Either pieces or split is set.
 type Map = job.Map
 
@@ -1118,6 +1379,12 @@ type Node struct {
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
+
+	// Moves When shards came to those who own them, the newest first; at most 100
+	Moves []ShardMove `json:"moves"`
+
+	// Roles What one process does for all, by name
+	Roles []HeldRole `json:"roles"`
 
 	// Shards How many there are
 	Shards int `json:"shards"`
@@ -1196,12 +1463,21 @@ type PieceList struct {
 
 // Preview defines model for Preview.
 type Preview struct {
+	// Clock Of a cron expression: when the clocks of its zone are moved next; absent when they are not
+	Clock *ClockChange `json:"clock,omitempty"`
+
 	// Fires Fewer than asked for when there are no more
 	Fires []Fire           `json:"fires"`
 	Kind  job.ScheduleKind `json:"kind"`
 
 	// Note Why there are no fires, or what keeps them from running
 	Note string `json:"note,omitempty"`
+
+	// PerDay How many fires there are within a day, skipped ones among them
+	PerDay int `json:"per_day,omitempty"`
+
+	// PerYear The same within 365 days; beyond 100,000 by the pace of those
+	PerYear int `json:"per_year,omitempty"`
 
 	// Schedule The schedule in a few words
 	Schedule string `json:"schedule"`
@@ -1616,6 +1892,14 @@ type SessionList struct {
 // Severity defines model for Severity.
 type Severity = alert.Severity
 
+// ShardMove defines model for ShardMove.
+type ShardMove struct {
+	// At By the clock of the node
+	At    time.Time `json:"at"`
+	Node  string    `json:"node"`
+	Shard int       `json:"shard"`
+}
+
 // SignInRequest defines model for SignInRequest.
 type SignInRequest struct {
 	Password string `json:"password"`
@@ -1669,11 +1953,17 @@ type SkipRequest struct {
 // Spread How long something took. Percentiles are exact to about one percent.
 type Spread = logstore.Spread
 
+// StandIn defines model for StandIn.
+type StandIn = logstore.Partial
+
 // Status defines model for Status.
 type Status = job.Status
 
 // StatusCounts How many fires have each status; those that none has are left out.
 type StatusCounts = map[job.Status]int
+
+// StreamState defines model for StreamState.
+type StreamState = bus.StreamState
 
 // Tally How many fires had which fate. What is 0 is absent.
 type Tally = ledger.Tally
@@ -1753,6 +2043,50 @@ type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
 
+// XXLJobEntries defines model for XXLJobEntries.
+type XXLJobEntries struct {
+	Items []XXLJobEntry `json:"items"`
+}
+
+// XXLJobEntry defines model for XXLJobEntry.
+type XXLJobEntry struct {
+	// ID The job's number in XXL-JOB
+	ID int `json:"id"`
+
+	// Job What was made of it
+	Job *job.Job `json:"job,omitempty"`
+
+	// Line Of the dump, from 1
+	Line int `json:"line"`
+
+	// Note Why it was skipped or is broken, or what one should know of it
+	Note string `json:"note,omitempty"`
+
+	// Origin The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since
+	Origin string `json:"origin"`
+
+	// Outcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+	Outcome XXLJobEntryOutcome `json:"outcome"`
+
+	// Title Its description in XXL-JOB
+	Title string `json:"title"`
+}
+
+// XXLJobEntryOutcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+type XXLJobEntryOutcome string
+
+// XXLJobRequest defines model for XXLJobRequest.
+type XXLJobRequest struct {
+	// Group The executor group of jobs whose own is not in the dump. Without it they are broken
+	Group string `json:"group,omitempty"`
+
+	// Text The dump, as mysqldump writes it
+	Text string `json:"text"`
+
+	// Zone The time zone of XXL-JOB's admin, by which its cron expressions go
+	Zone string `json:"zone,omitempty"`
+}
+
 // ChannelName defines model for ChannelName.
 type ChannelName = string
 
@@ -1761,6 +2095,9 @@ type CredentialID = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeadLetterSequence defines model for DeadLetterSequence.
+type DeadLetterSequence = uint64
 
 // GroupName defines model for GroupName.
 type GroupName = string
@@ -1959,6 +2296,15 @@ type PutCalendarParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// ListDeadLettersParams defines parameters for ListDeadLetters.
+type ListDeadLettersParams struct {
+	// Cursor The next of the page before
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit The most entries in the page
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // FollowEventsParams defines parameters for FollowEvents.
 type FollowEventsParams struct {
 	// Topic Only these. Defaults to all
@@ -1988,6 +2334,9 @@ type ListFiresParams struct {
 	// PerJob How many fires to give of each job
 	PerJob *int `form:"per_job,omitempty" json:"per_job,omitempty"`
 
+	// Usual Also how long a run of each job usually takes
+	Usual *bool `form:"usual,omitempty" json:"usual,omitempty"`
+
 	// Cursor The next of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -2008,6 +2357,9 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Load Also what the fires will take of the executors and on which minutes they come
+	Load *bool `form:"load,omitempty" json:"load,omitempty"`
 }
 
 // SuggestOffsetsParams defines parameters for SuggestOffsets.
@@ -2069,7 +2421,7 @@ type ListJobsParams struct {
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Q Only jobs whose name or description contains this text
+	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Paused Only jobs that are paused, or only those that are not
@@ -2077,6 +2429,15 @@ type ListJobsParams struct {
 
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
+
+	// Where Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
+
+	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Week Whether to tell of each job how it did in the last seven days
+	Week *bool `form:"week,omitempty" json:"week,omitempty"`
 
 	// Fires How many next fires to give for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
@@ -2095,6 +2456,24 @@ type ListJobsParams struct {
 type ChangeJobsParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// FacetJobsParams defines parameters for FacetJobs.
+type FacetJobsParams struct {
+	// Group Only jobs of this executor group
+	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Q As of listJobs
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Paused As of listJobs
+	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
+
+	// Last As of listJobs
+	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
+
+	// Where As of listJobs
+	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
@@ -2402,6 +2781,9 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
+	// Sort What the list is sorted by, the least first; with a minus, the greatest first
+	Sort *ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Cursor The next of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -2411,6 +2793,9 @@ type ListRunsParams struct {
 
 // ListRunsParamsAttempts defines parameters for ListRuns.
 type ListRunsParamsAttempts string
+
+// ListRunsParamsSort defines parameters for ListRuns.
+type ListRunsParamsSort string
 
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
@@ -2438,6 +2823,9 @@ type CountRunsParams struct {
 
 	// Version Of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 }
 
 // FacetRunsParams defines parameters for FacetRuns.
@@ -2463,6 +2851,9 @@ type FacetRunsParams struct {
 
 	// Version Of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
@@ -2575,6 +2966,9 @@ type PutAlertJSONRequestBody = Alert
 // AddSilenceJSONRequestBody defines body for AddSilence for application/json ContentType.
 type AddSilenceJSONRequestBody = SilenceRequest
 
+// TryAlertJSONRequestBody defines body for TryAlert for application/json ContentType.
+type TryAlertJSONRequestBody = Alert
+
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
@@ -2598,6 +2992,9 @@ type SetHoldJSONRequestBody = HoldRequest
 
 // ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
 type ReadCrontabJSONRequestBody = CrontabRequest
+
+// ReadXXLJobJSONRequestBody defines body for ReadXXLJob for application/json ContentType.
+type ReadXXLJobJSONRequestBody = XXLJobRequest
 
 // AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
 type AcceptInvitationJSONRequestBody = InvitationAccept
@@ -2958,6 +3355,26 @@ type ClientInterface interface {
 	// Corresponds with DELETE /api/v1/alerts/silences/{silence} (the `EndSilence` operationId).
 	EndSilence(ctx context.Context, silence string, params *EndSilenceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// TryAlertWithBody What a rule would have found in the last seven days
+	//
+	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+	TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TryAlert What a rule would have found in the last seven days
+	//
+	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+	TryAlert(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAudit Who changed what, newest first
 	//
 	// Each change that was made has one entry; requests that were refused have none.
@@ -2967,6 +3384,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+	//
+	// Consumers that hand out a group's triggers are there for those who see that group.
+	//
+	// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
+	GetBus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCalendars All calendars by name
 	//
@@ -2997,6 +3421,33 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListDeadLetters Messages about runs that were refused, the newest first
+	//
+	// What executors or servers have sent and the history could not take: forged, damaged, or
+	// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+	//
+	// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
+	ListDeadLetters(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDeadLetter Throw a refused message away
+	//
+	// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
+	DeleteDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDeadLetter A refused message, with what it says
+	//
+	// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
+	GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayDeadLetter Send a refused message again, as after an upgrade
+	//
+	// It is published where it was, and the letter is deleted. If it is refused again there
+	// is a new letter; if the history has it already nothing changes. A letter that has
+	// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+	//
+	// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
+	ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// FollowEvents Hear what has changed, as it does
 	//
 	// Server-sent events, so that a page need not keep asking. They say what has
@@ -3026,7 +3477,7 @@ type ClientInterface interface {
 
 	// CountFires How much will fire, over a range of time in equal parts
 	//
-	// Paused jobs are left out; fires that a calendar will skip are counted.
+	// Paused jobs are left out, and so are fires that a calendar or somebody skips.
 	//
 	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
 	CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3200,6 +3651,12 @@ type ClientInterface interface {
 	// Runs, logs and reports have all that happened before `as_of`. What came later may be
 	// missing: it waits on the streams for the log store, as long as they have room.
 	//
+	// While a shared log store is away, lists of runs and jobs, single runs, logs and the
+	// overview are answered from the streams, as `stand_in` says, and so have their newest
+	// part only. Such an answer has the headers `Carillon-Since`, before which something may
+	// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
+	// the latter.
+	//
 	// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -3241,6 +3698,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
 	ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadXXLJobWithBody What a dump of XXL-JOB's database would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+	// made, or that we cannot run, keeps no other from being read.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+	ReadXXLJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+	// made, or that we cannot run, keeps no other from being read.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+	ReadXXLJob(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AcceptInvitationWithBody Use a one-time link to choose a password, and sign in
 	//
@@ -3287,7 +3766,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeJobsWithBody Pause, resume, run or delete many jobs
+	// ChangeJobsWithBody Pause, resume, run, delete or tag many jobs
 	//
 	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
 	// request. Each is changed as a request of its own would change it: whoever asks must
@@ -3300,7 +3779,7 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
 	ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeJobs Pause, resume, run or delete many jobs
+	// ChangeJobs Pause, resume, run, delete or tag many jobs
 	//
 	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
 	// request. Each is changed as a request of its own would change it: whoever asks must
@@ -3312,6 +3791,15 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
 	ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FacetJobs What there is to choose from among jobs
+	//
+	// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
+	// status of the last run, the most frequent first, a hundred of each at most. Each is
+	// counted without what where and last say of it.
+	//
+	// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
+	FacetJobs(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteJob Delete a job; its history stays
 	//
@@ -3717,6 +4205,12 @@ type ClientInterface interface {
 	// A run is one row, its newest attempt as a whole: one that waits for another
 	// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
 	// fate (`count` above 1) are one row. A filter given more than once means any of its values.
+	//
+	// Runs are stored in the order of their fires, and the newest first come at once, page
+	// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
+	// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
+	// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
+	// asked for. Runs without the value come last.
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4532,6 +5026,46 @@ func (c *Client) EndSilence(ctx context.Context, silence string, params *EndSile
 	return c.Client.Do(req)
 }
 
+// TryAlertWithBody What a rule would have found in the last seven days
+//
+// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+func (c *Client) TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTryAlertRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TryAlert What a rule would have found in the last seven days
+//
+// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+func (c *Client) TryAlert(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTryAlertRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAudit Who changed what, newest first
 //
 // Each change that was made has one entry; requests that were refused have none.
@@ -4542,6 +5076,23 @@ func (c *Client) EndSilence(ctx context.Context, silence string, params *EndSile
 // Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+//
+// Consumers that hand out a group's triggers are there for those who see that group.
+//
+// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
+func (c *Client) GetBus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBusRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4631,6 +5182,73 @@ func (c *Client) PutCalendar(ctx context.Context, calendar string, params *PutCa
 	return c.Client.Do(req)
 }
 
+// ListDeadLetters Messages about runs that were refused, the newest first
+//
+// What executors or servers have sent and the history could not take: forged, damaged, or
+// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+//
+// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
+func (c *Client) ListDeadLetters(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDeadLettersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDeadLetter Throw a refused message away
+//
+// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
+func (c *Client) DeleteDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDeadLetterRequest(c.Server, sequence)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDeadLetter A refused message, with what it says
+//
+// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
+func (c *Client) GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDeadLetterRequest(c.Server, sequence)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayDeadLetter Send a refused message again, as after an upgrade
+//
+// It is published where it was, and the letter is deleted. If it is refused again there
+// is a new letter; if the history has it already nothing changes. A letter that has
+// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+//
+// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
+func (c *Client) ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayDeadLetterRequest(c.Server, sequence)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // FollowEvents Hear what has changed, as it does
 //
 // Server-sent events, so that a page need not keep asking. They say what has
@@ -4680,7 +5298,7 @@ func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEdit
 
 // CountFires How much will fire, over a range of time in equal parts
 //
-// Paused jobs are left out; fires that a calendar will skip are counted.
+// Paused jobs are left out, and so are fires that a calendar or somebody skips.
 //
 // Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
 func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5064,6 +5682,12 @@ func (c *Client) PutSecret(ctx context.Context, group GroupName, secret string, 
 // Runs, logs and reports have all that happened before `as_of`. What came later may be
 // missing: it waits on the streams for the log store, as long as they have room.
 //
+// While a shared log store is away, lists of runs and jobs, single runs, logs and the
+// overview are answered from the streams, as `stand_in` says, and so have their newest
+// part only. Such an answer has the headers `Carillon-Since`, before which something may
+// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
+// the latter.
+//
 // Corresponds with GET /api/v1/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHistoryRequest(c.Server)
@@ -5156,6 +5780,48 @@ func (c *Client) ReadCrontabWithBody(ctx context.Context, contentType string, bo
 // Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
 func (c *Client) ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadCrontabRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadXXLJobWithBody What a dump of XXL-JOB's database would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+// made, or that we cannot run, keeps no other from being read.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+func (c *Client) ReadXXLJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadXXLJobRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+// made, or that we cannot run, keeps no other from being read.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+func (c *Client) ReadXXLJob(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadXXLJobRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5261,7 +5927,7 @@ func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditor
 	return c.Client.Do(req)
 }
 
-// ChangeJobsWithBody Pause, resume, run or delete many jobs
+// ChangeJobsWithBody Pause, resume, run, delete or tag many jobs
 //
 // The jobs that are named, or a page of those that a filter selects; at most 1000 a
 // request. Each is changed as a request of its own would change it: whoever asks must
@@ -5284,7 +5950,7 @@ func (c *Client) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParam
 	return c.Client.Do(req)
 }
 
-// ChangeJobs Pause, resume, run or delete many jobs
+// ChangeJobs Pause, resume, run, delete or tag many jobs
 //
 // The jobs that are named, or a page of those that a filter selects; at most 1000 a
 // request. Each is changed as a request of its own would change it: whoever asks must
@@ -5297,6 +5963,25 @@ func (c *Client) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParam
 // Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
 func (c *Client) ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeJobsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FacetJobs What there is to choose from among jobs
+//
+// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
+// status of the last run, the most frequent first, a hundred of each at most. Each is
+// counted without what where and last say of it.
+//
+// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
+func (c *Client) FacetJobs(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFacetJobsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6171,6 +6856,12 @@ func (c *Client) PreviewRetention(ctx context.Context, body PreviewRetentionJSON
 // A run is one row, its newest attempt as a whole: one that waits for another
 // attempt (`retrying`) is selected and counted as `queued`. Several fires with one
 // fate (`count` above 1) are one row. A filter given more than once means any of its values.
+//
+// Runs are stored in the order of their fires, and the newest first come at once, page
+// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
+// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
+// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
+// asked for. Runs without the value come last.
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8018,6 +8709,46 @@ func NewEndSilenceRequest(server string, silence string, params *EndSilenceParam
 	return req, nil
 }
 
+// NewTryAlertRequest calls the generic TryAlert builder with application/json body
+func NewTryAlertRequest(server string, body TryAlertJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTryAlertRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewTryAlertRequestWithBody constructs an http.Request for the TryAlert method, with any body, and a specified content type
+func NewTryAlertRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/alerts/try")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListAuditRequest constructs an http.Request for the ListAudit method
 func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
 	var err error
@@ -8158,6 +8889,33 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetBusRequest constructs an http.Request for the GetBus method
+func NewGetBusRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/bus")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -8373,6 +9131,174 @@ func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCa
 	return req, nil
 }
 
+// NewListDeadLettersRequest constructs an http.Request for the ListDeadLetters method
+func NewListDeadLettersRequest(server string, params *ListDeadLettersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/dead-letters")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteDeadLetterRequest constructs an http.Request for the DeleteDeadLetter method
+func NewDeleteDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDeadLetterRequest constructs an http.Request for the GetDeadLetter method
+func NewGetDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReplayDeadLetterRequest constructs an http.Request for the ReplayDeadLetter method
+func NewReplayDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s/replay", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewFollowEventsRequest constructs an http.Request for the FollowEvents method
 func NewFollowEventsRequest(server string, params *FollowEventsParams) (*http.Request, error) {
 	var err error
@@ -8526,6 +9452,18 @@ func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request,
 
 		}
 
+		if params.Usual != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "usual", *params.Usual, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -8627,6 +9565,18 @@ func NewCountFiresRequest(server string, params *CountFiresParams) (*http.Reques
 		if params.Group != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Load != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "load", *params.Load, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -9553,6 +10503,46 @@ func NewReadCrontabRequestWithBody(server string, contentType string, body io.Re
 	return req, nil
 }
 
+// NewReadXXLJobRequest calls the generic ReadXXLJob builder with application/json body
+func NewReadXXLJobRequest(server string, body ReadXXLJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReadXXLJobRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReadXXLJobRequestWithBody constructs an http.Request for the ReadXXLJob method, with any body, and a specified content type
+func NewReadXXLJobRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/import/xxl-job")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewAcceptInvitationRequest calls the generic AcceptInvitation builder with application/json body
 func NewAcceptInvitationRequest(server string, body AcceptInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -9709,6 +10699,42 @@ func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, e
 
 		}
 
+		if params.Where != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "where", *params.Where, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Week != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "week", *params.Week, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Fires != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fires", *params.Fires, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -9821,6 +10847,108 @@ func NewChangeJobsRequestWithBody(server string, params *ChangeJobsParams, conte
 			req.Header.Set("Carillon-User", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewFacetJobsRequest constructs an http.Request for the FacetJobs method
+func NewFacetJobsRequest(server string, params *FacetJobsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/jobs/facets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Paused != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Last != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last", *params.Last, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Where != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "where", *params.Where, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -12445,6 +13573,18 @@ func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, e
 
 		}
 
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -12666,6 +13806,18 @@ func NewCountRunsRequest(server string, params *CountRunsParams) (*http.Request,
 
 		}
 
+		if params.MinAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -12819,6 +13971,18 @@ func NewFacetRunsRequest(server string, params *FacetRunsParams) (*http.Request,
 		if params.Version != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -14339,6 +15503,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /api/v1/alerts/silences/{silence} (the `EndSilence` operationId).
 	EndSilenceWithResponse(ctx context.Context, silence string, params *EndSilenceParams, reqEditors ...RequestEditorFn) (*EndSilenceResponse, error)
 
+	// TryAlertWithBodyWithResponse What a rule would have found in the last seven days
+	//
+	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+	TryAlertWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryAlertResponse, error)
+
+	// TryAlertWithResponse What a rule would have found in the last seven days
+	//
+	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+	TryAlertWithResponse(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*TryAlertResponse, error)
+
 	// ListAuditWithResponse Who changed what, newest first
 	//
 	// Each change that was made has one entry; requests that were refused have none.
@@ -14350,6 +15534,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
+
+	// GetBusWithResponse How NATS keeps what there is: servers, streams, copies, and who takes from them
+	//
+	// Consumers that hand out a group's triggers are there for those who see that group.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
+	GetBusWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetBusResponse, error)
 
 	// ListCalendarsWithResponse All calendars by name
 	//
@@ -14386,6 +15579,41 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendarWithResponse(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PutCalendarResponse, error)
 
+	// ListDeadLettersWithResponse Messages about runs that were refused, the newest first
+	//
+	// What executors or servers have sent and the history could not take: forged, damaged, or
+	// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
+	ListDeadLettersWithResponse(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*ListDeadLettersResponse, error)
+
+	// DeleteDeadLetterWithResponse Throw a refused message away
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
+	DeleteDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*DeleteDeadLetterResponse, error)
+
+	// GetDeadLetterWithResponse A refused message, with what it says
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
+	GetDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*GetDeadLetterResponse, error)
+
+	// ReplayDeadLetterWithResponse Send a refused message again, as after an upgrade
+	//
+	// It is published where it was, and the letter is deleted. If it is refused again there
+	// is a new letter; if the history has it already nothing changes. A letter that has
+	// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
+	ReplayDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*ReplayDeadLetterResponse, error)
+
 	// FollowEventsWithResponse Hear what has changed, as it does
 	//
 	// Server-sent events, so that a page need not keep asking. They say what has
@@ -14419,7 +15647,7 @@ type ClientWithResponsesInterface interface {
 
 	// CountFiresWithResponse How much will fire, over a range of time in equal parts
 	//
-	// Paused jobs are left out; fires that a calendar will skip are counted.
+	// Paused jobs are left out, and so are fires that a calendar or somebody skips.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14615,6 +15843,12 @@ type ClientWithResponsesInterface interface {
 	// Runs, logs and reports have all that happened before `as_of`. What came later may be
 	// missing: it waits on the streams for the log store, as long as they have room.
 	//
+	// While a shared log store is away, lists of runs and jobs, single runs, logs and the
+	// overview are answered from the streams, as `stand_in` says, and so have their newest
+	// part only. Such an answer has the headers `Carillon-Since`, before which something may
+	// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
+	// the latter.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
@@ -14660,6 +15894,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
 	ReadCrontabWithResponse(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadCrontabResponse, error)
+
+	// ReadXXLJobWithBodyWithResponse What a dump of XXL-JOB's database would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+	// made, or that we cannot run, keeps no other from being read.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+	ReadXXLJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadXXLJobResponse, error)
+
+	// ReadXXLJobWithResponse What a dump of XXL-JOB's database would be as jobs
+	//
+	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+	// made, or that we cannot run, keeps no other from being read.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+	ReadXXLJobWithResponse(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadXXLJobResponse, error)
 
 	// AcceptInvitationWithBodyWithResponse Use a one-time link to choose a password, and sign in
 	//
@@ -14708,7 +15964,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
 	ListJobsWithResponse(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*ListJobsResponse, error)
 
-	// ChangeJobsWithBodyWithResponse Pause, resume, run or delete many jobs
+	// ChangeJobsWithBodyWithResponse Pause, resume, run, delete or tag many jobs
 	//
 	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
 	// request. Each is changed as a request of its own would change it: whoever asks must
@@ -14721,7 +15977,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
 	ChangeJobsWithBodyWithResponse(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error)
 
-	// ChangeJobsWithResponse Pause, resume, run or delete many jobs
+	// ChangeJobsWithResponse Pause, resume, run, delete or tag many jobs
 	//
 	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
 	// request. Each is changed as a request of its own would change it: whoever asks must
@@ -14733,6 +15989,17 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
 	ChangeJobsWithResponse(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeJobsResponse, error)
+
+	// FacetJobsWithResponse What there is to choose from among jobs
+	//
+	// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
+	// status of the last run, the most frequent first, a hundred of each at most. Each is
+	// counted without what where and last say of it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
+	FacetJobsWithResponse(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*FacetJobsResponse, error)
 
 	// DeleteJobWithResponse Delete a job; its history stays
 	//
@@ -15178,6 +16445,12 @@ type ClientWithResponsesInterface interface {
 	// A run is one row, its newest attempt as a whole: one that waits for another
 	// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
 	// fate (`count` above 1) are one row. A filter given more than once means any of its values.
+	//
+	// Runs are stored in the order of their fires, and the newest first come at once, page
+	// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
+	// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
+	// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
+	// asked for. Runs without the value come last.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16574,6 +17847,54 @@ func (r EndSilenceResponse) ContentType() string {
 	return ""
 }
 
+type TryAlertResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AlertTrial
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TryAlertResponse) GetJSON200() *AlertTrial {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TryAlertResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TryAlertResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TryAlertResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TryAlertResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TryAlertResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListAuditResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -16616,6 +17937,54 @@ func (r ListAuditResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetBusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BusState
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBusResponse) GetJSON200() *BusState {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetBusResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBusResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBusResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16815,6 +18184,184 @@ func (r PutCalendarResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutCalendarResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDeadLettersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeadLetterPage
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDeadLettersResponse) GetJSON200() *DeadLetterPage {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDeadLettersResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDeadLettersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDeadLettersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDeadLettersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDeadLettersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteDeadLetterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteDeadLetterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteDeadLetterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDeadLetterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDeadLetterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteDeadLetterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetDeadLetterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeadLetterContent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDeadLetterResponse) GetJSON200() *DeadLetterContent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDeadLetterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDeadLetterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDeadLetterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDeadLetterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDeadLetterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReplayDeadLetterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReplayDeadLetterResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReplayDeadLetterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplayDeadLetterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplayDeadLetterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReplayDeadLetterResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17856,6 +19403,54 @@ func (r ReadCrontabResponse) ContentType() string {
 	return ""
 }
 
+type ReadXXLJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *XXLJobEntries
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReadXXLJobResponse) GetJSON200() *XXLJobEntries {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReadXXLJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadXXLJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadXXLJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadXXLJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadXXLJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // AcceptInvitationResponse200Headers the declared response headers of an HTTP 200 response for AcceptInvitation
 type AcceptInvitationResponse200Headers struct {
 	SetCookie string
@@ -18049,6 +19644,54 @@ func (r ChangeJobsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangeJobsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type FacetJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobFacets
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FacetJobsResponse) GetJSON200() *JobFacets {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FacetJobsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FacetJobsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FacetJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FacetJobsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FacetJobsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21513,6 +23156,38 @@ func (c *ClientWithResponses) EndSilenceWithResponse(ctx context.Context, silenc
 	return ParseEndSilenceResponse(rsp)
 }
 
+// TryAlertWithBodyWithResponse What a rule would have found in the last seven days
+//
+// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+func (c *ClientWithResponses) TryAlertWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryAlertResponse, error) {
+	rsp, err := c.TryAlertWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTryAlertResponse(rsp)
+}
+
+// TryAlertWithResponse What a rule would have found in the last seven days
+//
+// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
+func (c *ClientWithResponses) TryAlertWithResponse(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*TryAlertResponse, error) {
+	rsp, err := c.TryAlert(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTryAlertResponse(rsp)
+}
+
 // ListAuditWithResponse Who changed what, newest first
 //
 // Each change that was made has one entry; requests that were refused have none.
@@ -21529,6 +23204,21 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 		return nil, err
 	}
 	return ParseListAuditResponse(rsp)
+}
+
+// GetBusWithResponse How NATS keeps what there is: servers, streams, copies, and who takes from them
+//
+// Consumers that hand out a group's triggers are there for those who see that group.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
+func (c *ClientWithResponses) GetBusWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetBusResponse, error) {
+	rsp, err := c.GetBus(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBusResponse(rsp)
 }
 
 // ListCalendarsWithResponse All calendars by name
@@ -21596,6 +23286,65 @@ func (c *ClientWithResponses) PutCalendarWithResponse(ctx context.Context, calen
 	return ParsePutCalendarResponse(rsp)
 }
 
+// ListDeadLettersWithResponse Messages about runs that were refused, the newest first
+//
+// What executors or servers have sent and the history could not take: forged, damaged, or
+// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
+func (c *ClientWithResponses) ListDeadLettersWithResponse(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*ListDeadLettersResponse, error) {
+	rsp, err := c.ListDeadLetters(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDeadLettersResponse(rsp)
+}
+
+// DeleteDeadLetterWithResponse Throw a refused message away
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
+func (c *ClientWithResponses) DeleteDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*DeleteDeadLetterResponse, error) {
+	rsp, err := c.DeleteDeadLetter(ctx, sequence, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDeadLetterResponse(rsp)
+}
+
+// GetDeadLetterWithResponse A refused message, with what it says
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
+func (c *ClientWithResponses) GetDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*GetDeadLetterResponse, error) {
+	rsp, err := c.GetDeadLetter(ctx, sequence, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDeadLetterResponse(rsp)
+}
+
+// ReplayDeadLetterWithResponse Send a refused message again, as after an upgrade
+//
+// It is published where it was, and the letter is deleted. If it is refused again there
+// is a new letter; if the history has it already nothing changes. A letter that has
+// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
+func (c *ClientWithResponses) ReplayDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*ReplayDeadLetterResponse, error) {
+	rsp, err := c.ReplayDeadLetter(ctx, sequence, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplayDeadLetterResponse(rsp)
+}
+
 // FollowEventsWithResponse Hear what has changed, as it does
 //
 // Server-sent events, so that a page need not keep asking. They say what has
@@ -21641,7 +23390,7 @@ func (c *ClientWithResponses) ListFiresWithResponse(ctx context.Context, params 
 
 // CountFiresWithResponse How much will fire, over a range of time in equal parts
 //
-// Paused jobs are left out; fires that a calendar will skip are counted.
+// Paused jobs are left out, and so are fires that a calendar or somebody skips.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21963,6 +23712,12 @@ func (c *ClientWithResponses) PutSecretWithResponse(ctx context.Context, group G
 // Runs, logs and reports have all that happened before `as_of`. What came later may be
 // missing: it waits on the streams for the log store, as long as they have room.
 //
+// While a shared log store is away, lists of runs and jobs, single runs, logs and the
+// overview are answered from the streams, as `stand_in` says, and so have their newest
+// part only. Such an answer has the headers `Carillon-Since`, before which something may
+// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
+// the latter.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/history (the `GetHistory` operationId).
@@ -22045,6 +23800,40 @@ func (c *ClientWithResponses) ReadCrontabWithResponse(ctx context.Context, body 
 	return ParseReadCrontabResponse(rsp)
 }
 
+// ReadXXLJobWithBodyWithResponse What a dump of XXL-JOB's database would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+// made, or that we cannot run, keeps no other from being read.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+func (c *ClientWithResponses) ReadXXLJobWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadXXLJobResponse, error) {
+	rsp, err := c.ReadXXLJobWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadXXLJobResponse(rsp)
+}
+
+// ReadXXLJobWithResponse What a dump of XXL-JOB's database would be as jobs
+//
+// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+// made, or that we cannot run, keeps no other from being read.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
+func (c *ClientWithResponses) ReadXXLJobWithResponse(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadXXLJobResponse, error) {
+	rsp, err := c.ReadXXLJob(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadXXLJobResponse(rsp)
+}
+
 // AcceptInvitationWithBodyWithResponse Use a one-time link to choose a password, and sign in
 //
 // With the link that a server prints when there is no administrator, it creates
@@ -22122,7 +23911,7 @@ func (c *ClientWithResponses) ListJobsWithResponse(ctx context.Context, params *
 	return ParseListJobsResponse(rsp)
 }
 
-// ChangeJobsWithBodyWithResponse Pause, resume, run or delete many jobs
+// ChangeJobsWithBodyWithResponse Pause, resume, run, delete or tag many jobs
 //
 // The jobs that are named, or a page of those that a filter selects; at most 1000 a
 // request. Each is changed as a request of its own would change it: whoever asks must
@@ -22141,7 +23930,7 @@ func (c *ClientWithResponses) ChangeJobsWithBodyWithResponse(ctx context.Context
 	return ParseChangeJobsResponse(rsp)
 }
 
-// ChangeJobsWithResponse Pause, resume, run or delete many jobs
+// ChangeJobsWithResponse Pause, resume, run, delete or tag many jobs
 //
 // The jobs that are named, or a page of those that a filter selects; at most 1000 a
 // request. Each is changed as a request of its own would change it: whoever asks must
@@ -22158,6 +23947,23 @@ func (c *ClientWithResponses) ChangeJobsWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParseChangeJobsResponse(rsp)
+}
+
+// FacetJobsWithResponse What there is to choose from among jobs
+//
+// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
+// status of the last run, the most frequent first, a hundred of each at most. Each is
+// counted without what where and last say of it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
+func (c *ClientWithResponses) FacetJobsWithResponse(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*FacetJobsResponse, error) {
+	rsp, err := c.FacetJobs(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFacetJobsResponse(rsp)
 }
 
 // DeleteJobWithResponse Delete a job; its history stays
@@ -22880,6 +24686,12 @@ func (c *ClientWithResponses) PreviewRetentionWithResponse(ctx context.Context, 
 // A run is one row, its newest attempt as a whole: one that waits for another
 // attempt (`retrying`) is selected and counted as `queued`. Several fires with one
 // fate (`count` above 1) are one row. A filter given more than once means any of its values.
+//
+// Runs are stored in the order of their fires, and the newest first come at once, page
+// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
+// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
+// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
+// asked for. Runs without the value come last.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -24203,6 +26015,39 @@ func ParseEndSilenceResponse(rsp *http.Response) (*EndSilenceResponse, error) {
 	return response, nil
 }
 
+// ParseTryAlertResponse parses an HTTP response from a TryAlertWithResponse call
+func ParseTryAlertResponse(rsp *http.Response) (*TryAlertResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TryAlertResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AlertTrial
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAuditResponse parses an HTTP response from a ListAuditWithResponse call
 func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24219,6 +26064,39 @@ func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AuditPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetBusResponse parses an HTTP response from a GetBusWithResponse call
+func ParseGetBusResponse(rsp *http.Response) (*GetBusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BusState
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -24385,6 +26263,130 @@ func ParsePutCalendarResponse(rsp *http.Response) (*PutCalendarResponse, error) 
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDeadLettersResponse parses an HTTP response from a ListDeadLettersWithResponse call
+func ParseListDeadLettersResponse(rsp *http.Response) (*ListDeadLettersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDeadLettersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeadLetterPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDeadLetterResponse parses an HTTP response from a DeleteDeadLetterWithResponse call
+func ParseDeleteDeadLetterResponse(rsp *http.Response) (*DeleteDeadLetterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDeadLetterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDeadLetterResponse parses an HTTP response from a GetDeadLetterWithResponse call
+func ParseGetDeadLetterResponse(rsp *http.Response) (*GetDeadLetterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDeadLetterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeadLetterContent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReplayDeadLetterResponse parses an HTTP response from a ReplayDeadLetterWithResponse call
+func ParseReplayDeadLetterResponse(rsp *http.Response) (*ReplayDeadLetterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplayDeadLetterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -25101,6 +27103,39 @@ func ParseReadCrontabResponse(rsp *http.Response) (*ReadCrontabResponse, error) 
 	return response, nil
 }
 
+// ParseReadXXLJobResponse parses an HTTP response from a ReadXXLJobWithResponse call
+func ParseReadXXLJobResponse(rsp *http.Response) (*ReadXXLJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadXXLJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest XXLJobEntries
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseAcceptInvitationResponse parses an HTTP response from a AcceptInvitationWithResponse call
 func ParseAcceptInvitationResponse(rsp *http.Response) (*AcceptInvitationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -25229,6 +27264,39 @@ func ParseChangeJobsResponse(rsp *http.Response) (*ChangeJobsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest JobBulkResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFacetJobsResponse parses an HTTP response from a FacetJobsWithResponse call
+func ParseFacetJobsResponse(rsp *http.Response) (*FacetJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FacetJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobFacets
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"carillon/job"
@@ -33,6 +34,8 @@ type API struct {
 	token    string
 	requests *http.Client // which have an end
 	stream   *http.Client
+	partial  sync.Once
+	notice   func(since, asOf time.Time)
 }
 
 // New returns the API of the server at an address such as "http://127.0.0.1:8822" or
@@ -48,9 +51,27 @@ func New(address, user string) (*API, error) {
 		return nil, &job.InvalidError{Field: "server", Reason: fmt.Sprintf("%q must be an address such as http://127.0.0.1:8822", address)}
 	}
 	a := &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}
-	a.Client, err = NewClient(a.address, WithHTTPClient(a.requests), WithRequestEditorFn(a.sign))
+	a.Client, err = NewClient(a.address, WithHTTPClient(a), WithRequestEditorFn(a.sign))
 	return a, err
 }
+
+// Do sends a request; it is for [Client].
+func (a *API) Do(req *http.Request) (*http.Response, error) {
+	resp, err := a.requests.Do(req)
+	if err != nil || a.notice == nil {
+		return resp, err
+	}
+	if asOf, bad := time.Parse(time.RFC3339, resp.Header.Get("Carillon-As-Of")); bad == nil {
+		since, _ := time.Parse(time.RFC3339, resp.Header.Get("Carillon-Since")) // absent of a store that is behind
+		a.partial.Do(func() { a.notice(since, asOf) })
+	}
+	return resp, nil
+}
+
+// Notice has f called with the first answer that is not of the whole history: something
+// may be missing from before since, which may be zero, and from after asOf. It must not be
+// called while requests are under way.
+func (a *API) Notice(f func(since, asOf time.Time)) { a.notice = f }
 
 // Authorize has every request from now on carry an API token. It must not be called
 // while requests are under way.

@@ -53,20 +53,79 @@ func (a *API) Follow(ctx context.Context, topics []string, interrupted func(erro
 
 var errBye = errors.New("the server stops")
 
+// Watch calls yield with the lines that match what query says, as all runs print them, in this
+// goroutine, for as long as ctx lives; and with how many there were within a second, when they
+// were more than are sent. Lost connections are made again, after interrupted was told why: what
+// was printed meanwhile is not heard. The error is as [API.Follow]'s.
+func (a *API) Watch(ctx context.Context, query url.Values, interrupted func(error), yield func([]LogLine, LogRate) error) error {
+	delay := firstRetry
+	for {
+		heard := false
+		err := a.events(ctx, "/api/v1/logs/tail?"+query.Encode(), "", func(e event) error {
+			heard = true
+			var lines []LogLine
+			var rate LogRate
+			into := any(&lines)
+			if e.name == "rate" {
+				into = &rate
+			}
+			if err := json.Unmarshal(e.data, into); err != nil {
+				return fmt.Errorf("read an event: %w", err)
+			}
+			return yield(lines, rate)
+		})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, job.ErrUnavailable):
+			return err
+		case heard:
+			delay = firstRetry
+		}
+		if !errors.Is(err, errBye) {
+			interrupted(err)
+		}
+		if err := Pause(ctx, delay); err != nil {
+			return err
+		}
+		delay = min(delay*2, lastRetry)
+	}
+}
+
 // follow reads one connection, and keeps the id of the last event.
 func (a *API) follow(ctx context.Context, topics []string, last *string, yield func(News) error) error {
+	return a.events(ctx, "/api/v1/events?"+url.Values{"topic": topics}.Encode(), *last, func(e event) error {
+		n := News{Topic: e.name}
+		if len(e.data) > 0 {
+			if err := json.Unmarshal(e.data, &n); err != nil {
+				return fmt.Errorf("read an event: %w", err)
+			}
+		}
+		n.Topic = e.name
+		if err := yield(n); err != nil {
+			return err
+		}
+		if e.id != "" {
+			*last = e.id
+		}
+		return nil
+	})
+}
+
+// events reads one connection until it ends, after the event with the id last.
+func (a *API) events(ctx context.Context, path, last string, yield func(event) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watchdog := time.AfterFunc(silence, cancel)
 	defer watchdog.Stop()
 	t := tail{api: a} // whose errors are the same
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+"/api/v1/events?"+url.Values{"topic": topics}.Encode(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+path, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("ask for events: %w", err)
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	if *last != "" {
-		req.Header.Set("Last-Event-ID", *last)
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
 	}
 	if err := a.sign(ctx, req); err != nil {
 		return err
@@ -92,18 +151,8 @@ func (a *API) follow(ctx context.Context, topics []string, last *string, yield f
 		if e.name == "bye" {
 			return t.lost(errBye)
 		}
-		n := News{Topic: e.name}
-		if len(e.data) > 0 {
-			if err := json.Unmarshal(e.data, &n); err != nil {
-				return fmt.Errorf("read an event: %w", err)
-			}
-		}
-		n.Topic = e.name
-		if err := yield(n); err != nil {
+		if err := yield(e); err != nil {
 			return err
-		}
-		if e.id != "" {
-			*last = e.id
 		}
 	}
 }

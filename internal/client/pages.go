@@ -110,3 +110,21 @@ func limit(most, have int) int {
 	}
 	return min(most-have, pageSize)
 }
+
+// DeadLetters returns the newest most refused messages, or all of them if most is 0, as
+// [API.Jobs] does.
+func (a *API) DeadLetters(ctx context.Context, most int) (DeadLetterPage, error) {
+	all := DeadLetterPage{Items: []DeadLetter{}}
+	for params := (ListDeadLettersParams{}); ; {
+		params.Limit = new(limit(most, len(all.Items)))
+		page, err := Read[DeadLetterPage](a.ListDeadLetters(ctx, &params))
+		if err != nil {
+			return all, err
+		}
+		all.Items, all.Total, all.Next = append(all.Items, page.Items...), page.Total, page.Next
+		if page.Next == "" || len(all.Items) == most {
+			return all, nil
+		}
+		params.Cursor = &page.Next
+	}
+}

@@ -1,8 +1,11 @@
 package clickhouse
 
 import (
+	"fmt"
+	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,15 +39,19 @@ func parse(address string) (*clickhouse.Options, layout, error) {
 	u.RawQuery = query.Encode()
 	options, err := clickhouse.ParseDSN(u.String())
 	if err != nil {
-		return nil, l, &job.InvalidError{Field: "store", Reason: "has an option that the ClickHouse driver does not take"}
+		return nil, l, &job.InvalidError{Field: "store", Reason: "has an option that the ClickHouse driver does not take" + wrongOption(u)}
 	}
 	for i, host := range options.Addr {
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			port := "9000"
+		_, port, err := net.SplitHostPort(host)
+		if err != nil {
+			port = "9000"
 			if options.TLS != nil {
 				port = "9440"
 			}
 			options.Addr[i] = net.JoinHostPort(host, port)
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, l, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("has the port %q, which must be from 1 to 65535", port)}
 		}
 	}
 	if options.Compression == nil {
@@ -58,10 +65,29 @@ func parse(address string) (*clickhouse.Options, layout, error) {
 	}
 	// With it, 26.7 reads the text of all lines where the index would do.
 	options.Settings["use_top_k_dynamic_filtering"] = 0
+	// Tables have none, and to look for them in each part took more than all else.
+	options.Settings["use_statistics"] = 0
 	if l.Sharded { // all that concerns a run is on one shard
 		options.Settings["distributed_product_mode"] = "local"
 	}
 	return options, l, nil
+}
+
+// wrongOption names the options that the driver does not take, of an address that has some.
+// Their values are not shown: a password may be among them.
+func wrongOption(u *url.URL) string {
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		one := *u
+		one.RawQuery = url.Values{name: u.Query()[name]}.Encode()
+		if _, err := clickhouse.ParseDSN(one.String()); err != nil {
+			wrong = append(wrong, name)
+		}
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(wrong, ", ")
 }
 
 // takeBool removes an option of ours, which the driver would hand to the server.

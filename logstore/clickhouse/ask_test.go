@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/chserver"
@@ -15,9 +17,15 @@ import (
 	"carillon/logstore/clickhouse"
 )
 
-// newAsked returns a store on a server of its own, whose reader is that of
-// deploy/clickhouse, with a run and its log in it.
 func newAsked(t *testing.T) *clickhouse.Store {
+	t.Helper()
+	_, s := newAskedServer(t)
+	return s
+}
+
+// newAskedServer returns a store on a server of its own, whose reader is that of
+// deploy/clickhouse, with a run and its log in it.
+func newAskedServer(t *testing.T) (*chserver.Server, *clickhouse.Store) {
 	t.Helper()
 	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
 	if err != nil {
@@ -35,7 +43,7 @@ func newAsked(t *testing.T) *clickhouse.Store {
 	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{line(1)}); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return server, s
 }
 
 func ask(ctx context.Context, s *clickhouse.Store, statement string) (rows [][]any, err error) {
@@ -71,7 +79,10 @@ func TestPeopleAskTheHistoryInSQL(t *testing.T) {
 }
 
 func TestSQLReadsTheHistoryAndDoesNothingElse(t *testing.T) {
-	s := newAsked(t)
+	server, s := newAskedServer(t)
+	conn := sql(t, server.URL("carillon"))
+	exec(t, conn, "CREATE DICTIONARY words (id UInt64, word String) PRIMARY KEY id SOURCE(NULL()) LIFETIME(0) LAYOUT(FLAT())")
+	exec(t, conn, "CREATE TABLE joined (id UInt64, word String) ENGINE = Join(ANY, LEFT, id)")
 	refuse := func(statement string) {
 		t.Helper()
 		rows, err := ask(t.Context(), s, statement)
@@ -94,6 +105,8 @@ func TestSQLReadsTheHistoryAndDoesNothingElse(t *testing.T) {
 		"SELECT count() FROM runs SETTINGS max_rows_to_read = 0", "SELECT count() FROM runs SETTINGS max_result_rows = 2000000",
 		"SELECT count() FROM runs SETTINGS readonly = 0", "SELECT count() FROM runs SETTINGS allow_ddl = 1",
 		"SELECT * FROM numbers(2000000)", "SELECT length(groupArray(number)) FROM numbers(1000000000)",
+		"SELECT file('/etc/passwd')", "SELECT arrayMap(file, ['/etc/passwd'])", "SELECT * FROM (SELECT 1 SETTINGS max_execution_time = 0)",
+		"SELECT 1 /* ' */, name FROM system.settings /* ' */", "SELECT 1 INTO OUTFILE '/tmp/x.csv'", "SELECT dictGet('words', 'word', 1)", "SELECT * FROM words", "SELECT joinGet('joined', 'word', 1)",
 	} {
 		refuse(statement)
 	}
@@ -102,14 +115,63 @@ func TestSQLReadsTheHistoryAndDoesNothingElse(t *testing.T) {
 	}
 }
 
+// Whoever has the user's password may ask the server itself.
+func TestTheServerHoldsTheUserForSQLByItself(t *testing.T) {
+	server, _ := newAskedServer(t)
+	conn := sql(t, server.ReaderURL("carillon"))
+	refuse := func(code int32, statement string) {
+		t.Helper()
+		var exception *ch.Exception
+		if err := conn.Exec(t.Context(), statement); !errors.As(err, &exception) || exception.Code != code {
+			t.Errorf("%s: the error is %v; want one with code %d", statement, err, code)
+		}
+	}
+	const denied, constrained, spilled = 497, 452, 396
+	for _, statement := range []string{
+		"DROP TABLE runs", "CREATE TABLE x (a Int8) ENGINE = Memory", "INSERT INTO runs (attempt) VALUES (1)", "SELECT * FROM audit_log", "SELECT * FROM v_audit", "SELECT * FROM system.processes",
+		"SELECT * FROM url('http://127.0.0.1:1/', CSV, 'a String')", "SELECT * FROM file('/etc/passwd', CSV, 'a String')", "SELECT * FROM remote('127.0.0.1:1', system.one)",
+	} {
+		refuse(denied, statement)
+	}
+	for _, setting := range []string{
+		"max_execution_time = 0", "max_execution_time = 61", "max_memory_usage = 0", "max_memory_usage = 2000000000", "max_memory_usage_for_user = 0", "max_rows_to_read = 0", "max_result_rows = 0",
+		"max_temporary_data_on_disk_size_for_query = 0", "max_concurrent_queries_for_user = 0", "max_threads = 16", "profile = 'default'",
+	} {
+		refuse(constrained, "SELECT 1 SETTINGS "+setting)
+	}
+	refuse(spilled, "SELECT count() FROM (SELECT number FROM numbers(1000000) GROUP BY number) SETTINGS max_temporary_data_on_disk_size_for_query = 1000, max_bytes_before_external_group_by = 1000, max_bytes_ratio_before_external_group_by = 0")
+}
+
+// asking is how many statements of people's the server is at.
+func asking(t *testing.T, conn driver.Conn) uint64 {
+	t.Helper()
+	return count(t, conn, "SELECT count() FROM system.processes WHERE user = 'reports'")
+}
+
 func TestAQueryEndsWithItsContext(t *testing.T) {
-	s := newAsked(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	server, s := newAskedServer(t)
+	conn := sql(t, server.URL("carillon"))
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	begun := time.Now()
-	_, err := ask(ctx, s, "SELECT max(sipHash64(number)) FROM numbers(100000000000) SETTINGS max_rows_to_read = 1999999999")
-	if err == nil || time.Since(begun) > 20*time.Second {
-		t.Errorf("after %s the error is %v", time.Since(begun), err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := ask(ctx, s, "SELECT max(sipHash128(sipHash128(sipHash128(a)))) FROM generateRandom('a UInt64') SETTINGS max_threads = 1")
+		ended <- err
+	}()
+	within := time.Now().Add(40 * time.Second)
+	for asking(t, conn) == 0 {
+		if time.Now().After(within) {
+			t.Fatal("the server never had the query")
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("the error is %v; want job.ErrInvalid", err)
+	}
+	for asking(t, conn) > 0 {
+		if time.Now().After(within) {
+			t.Fatal("the server is still at the query")
+		}
 	}
 }
 

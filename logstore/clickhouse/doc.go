@@ -21,7 +21,8 @@
 // changes as one columnar block, under a token that names the batch. A caller that does
 // not know what became of a write repeats it under its token; what is to be written is
 // then worked out from the rows of other batches, so it is the same block again, of which
-// ClickHouse takes the parts that it lacks. What repeats under another token changes
+// ClickHouse takes the parts that it lacks. Where rows have been merged away since, it is not:
+// then the reports are made anew, if that is of today; older days are for Repair. What repeats under another token changes
 // nothing, so it writes nothing. All that needs one writer at a time that
 // repeats what failed before it goes on: ingest's lease and its turns see to that. Lines are not looked for: of two with one number the first written is
 // shown, and the other goes when parts are merged.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"carillon/logstore"
 )
@@ -13,6 +14,10 @@ type histories struct {
 	all []history
 	at  map[place]int // in all
 	of  []int         // in all, by update
+
+	// torn are the days whose reports may lack a part of this write, from before it was
+	// interrupted: see [Store.findHistories].
+	torn map[time.Time]bool
 }
 
 func historiesOf(updates []logstore.Update) *histories {
@@ -29,6 +34,20 @@ func historiesOf(updates []logstore.Update) *histories {
 		h.of[i] = at
 	}
 	return h
+}
+
+// tear notes that the reports of the day of a fire time, in milliseconds, may lack something.
+// Only today's are made anew without being asked: of older days retention may have taken
+// runs that the reports, which outlive them, still count.
+func (h *histories) tear(fire int64) {
+	day := time.UnixMilli(fire).UTC().Truncate(24 * time.Hour)
+	if time.Since(day) >= 24*time.Hour {
+		return
+	}
+	if h.torn == nil {
+		h.torn = map[time.Time]bool{}
+	}
+	h.torn[day] = true
 }
 
 // changes returns the rows that make the table say what is now, in the table's order:

@@ -60,17 +60,39 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	return last, nil
 }
 
-// LastStatuses implements [logstore.Store].
-func (s *Store) LastStatuses(ctx context.Context, jobs []job.Name) (map[job.Name]job.Status, error) {
-	last, err := s.LastRuns(ctx, jobs, 1)
+// mostLookedBack is of how many jobs that fail the runs before the newest are read at once:
+// where more of them do, nobody asks which has for how long.
+const mostLookedBack = 1000
+
+// Standings implements [logstore.Store].
+func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
+	standings := make(map[job.Name]logstore.Standing, len(jobs))
+	failing, err := s.lookBack(ctx, jobs, 1, standings)
+	if err == nil && len(failing) > 0 {
+		slices.Sort(failing)
+		_, err = s.lookBack(ctx, failing[:min(len(failing), mostLookedBack)], logstore.StandingRuns, standings)
+	}
+	return standings, err
+}
+
+// lookBack puts into standings how jobs stand by their newest n runs, and returns those of
+// which more are needed.
+func (s *Store) lookBack(ctx context.Context, jobs []job.Name, n int, standings map[job.Name]logstore.Standing) (unsure []job.Name, err error) {
+	last, err := s.LastRuns(ctx, jobs, n)
 	if err != nil {
 		return nil, err
 	}
-	statuses := make(map[job.Name]job.Status, len(last))
 	for name, runs := range last {
-		statuses[name] = runs[0].Status
+		var l logstore.Lookback
+		more := true
+		for i := 0; more && i < len(runs); i++ {
+			more = l.Add(runs[i].Status, runs[i].StartedAt)
+		}
+		if standings[name] = l.Standing; more {
+			unsure = append(unsure, name)
+		}
 	}
-	return statuses, nil
+	return unsure, nil
 }
 
 // newestByJob returns the newest n runs of each job that f names, or more.

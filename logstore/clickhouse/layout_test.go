@@ -72,7 +72,10 @@ func TestAddressesAreChecked(t *testing.T) {
 	refuse("clickhouse://u:secret@h:9000/d?sharded=true", "without cluster")
 	refuse("clickhouse://u:secret@h:9000/d?cluster=a'b", "cluster")
 	refuse("clickhouse://u:secret@h:9000/d?text_index=maybe", "text_index")
-	refuse("clickhouse://u:secret@h:9000/d?dial_timeout=soon", "option")
+	refuse("clickhouse://u:secret@h:9000/d?dial_timeout=soon", "option that the ClickHouse driver does not take: dial_timeout")
+	refuse("clickhouse://u:secret@h:9000/d?password=secret&secure=maybe", "does not take: secure")
+	refuse("clickhouse://u:secret@h:90000/d", `port "90000"`)
+	refuse("clickhouse://u:secret@h,i:0/d", `port "0"`)
 
 	options, l, err := parse("clickhouse://u:secret@a,b:9001/d?cluster=c&sharded=true&text_index=false&dial_timeout=3s")
 	if err != nil {

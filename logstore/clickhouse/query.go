@@ -31,6 +31,13 @@ func (c *conditions) clause() string {
 	return " WHERE " + strings.Join(c.parts, " AND ")
 }
 
+// before is clause for a table of which most rows are left out by columns of few bytes: the
+// others are read of what is left. ClickHouse finds that out by itself, for a tenth of the
+// time of a short query.
+func (c *conditions) before() string {
+	return strings.Replace(c.clause(), " WHERE ", " PREWHERE ", 1)
+}
+
 // where is what rows of runs and of run_logs have in common, and cause and version. It
 // expects a filter that was validated.
 func where(f *logstore.RunFilter) (*conditions, error) {

@@ -2,11 +2,39 @@ package clickhouse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // reportStatuses are the final statuses, in the order of the columns of reports.
 var reportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
+
+// reportSums and reportStates are the other columns that reports count in, in the order of
+// [layout.ReportColumns] and [layout.DeliveredColumns].
+var (
+	reportSums   = []string{"attempts", "begun", "firsts", "duration_sum_ms", "duration_max_ms"}
+	reportStates = []string{"duration_q", "committed_q", "started_q", "finished_q"}
+	reportLater  = []string{"delivered", "delivered_q"}
+)
+
+// reportNames are the columns that a report adds up.
+func reportNames() []string {
+	return slices.Concat(reportStatuses, reportSums, reportStates, reportLater)
+}
+
+// nothingCounted is what to set columns of a report to, so that its rows count nothing.
+func nothingCounted() string {
+	const noState = "arrayReduce('quantilesTimingState(0.5, 0.9, 0.95, 0.99)', emptyArrayUInt64())"
+	names := reportNames()
+	for i, name := range names {
+		if strings.HasSuffix(name, "_q") {
+			names[i] += " = " + noState
+		} else {
+			names[i] += " = 0"
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 // ReportColumns are the columns that a report adds up from rows of runs: of the final
 // statuses of column by, and of the times of rows for which measured is true.

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"carillon/logstore"
 )
@@ -35,26 +34,6 @@ func timesOf(f *logstore.ReportFilter) times {
 		}
 	}
 	return wanted
-}
-
-// columns are those that reportRows reads, the ones that are not wanted empty.
-func (t times) columns() string {
-	sum := func(some times, column string) string {
-		if t&some == 0 {
-			return "toUInt64(0)"
-		}
-		return column
-	}
-	quantiles := func(one times, column string) string {
-		if t&one == 0 {
-			return "CAST([], 'Array(Float32)')"
-		}
-		return "quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r." + column + ")"
-	}
-	return strings.Join([]string{
-		sum(durations, "sum(r.begun)"), sum(commits|starts|ends, "sum(r.firsts)"), sum(deliveries, "sum(r.delivered)"), sum(durations, "sum(r.duration_sum_ms)"), sum(durations, "max(r.duration_max_ms)"),
-		quantiles(durations, "duration_q"), quantiles(commits, "committed_q"), quantiles(deliveries, "delivered_q"), quantiles(starts, "started_q"), quantiles(ends, "finished_q"),
-	}, ", ")
 }
 
 // fewRows is up to how many rows of a report are found by what they are in the order of,

@@ -3,10 +3,11 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"carillon/job"
 	"carillon/logstore"
@@ -65,77 +66,22 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 	}
 	c.add("bucket >= fromUnixTimestamp(?)", f.From.Unix())
 	c.add("bucket < fromUnixTimestamp(?)", f.To.Unix())
-	at := "toDateTime(0, 'UTC')"
-	switch f.Step {
-	case logstore.StepMinute, logstore.StepHour:
-		at = "bucket"
-	case logstore.StepDay:
-		at = "toDateTime(toStartOfDay(bucket), 'UTC')"
-	case logstore.StepNone:
-	}
-	columns := map[logstore.Dimension]string{logstore.ByGroup: "''", logstore.ByJob: "''", logstore.ByVersion: "toUInt32(0)", logstore.ByInstance: "''"}
-	for _, d := range f.By {
-		columns[d] = "r." + facetColumn[d]
-	}
-	sums := make([]string, len(reportStatuses))
-	for i, status := range reportStatuses {
-		sums[i] = "sum(r." + status + ")"
-	}
-	query := fmt.Sprintf("SELECT %s AS d0, toString(%s) AS d1, toString(%s) AS d2, %s AS d3, toString(%s) AS d4, [%s] AS counts, sum(r.attempts) AS tries, %s "+
-		"FROM %s AS r%s GROUP BY d0, d1, d2, d3, d4 HAVING arraySum(counts) != 0 OR tries != 0",
-		at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance], strings.Join(sums, ", "),
-		wanted.columns(), table, c.clause())
-	found, err := s.conn.Query(ctx, query, c.args...)
+	r := newReportReader(f, wanted)
+	found, err := s.conn.Query(ctx, "SELECT "+strings.Join(r.columns, ", ")+" FROM "+table+" AS r"+c.clause()+r.groupBy(), c.args...)
 	if err != nil {
 		return nil, explain(err)
 	}
 	defer func() { _ = found.Close() }()
 	var all []logstore.ReportRow
 	for found.Next() {
-		var r logstore.ReportRow
-		var at time.Time
-		var name string
-		var version uint32
-		var counts []int64
-		var attempts int64
-		var measured, firsts, known, sum, longest uint64
-		var duration, committed, delivered, started, finished []float32
-		err := found.Scan(&at, &r.Group, &name, &version, &r.Instance, &counts, &attempts, &measured, &firsts, &known, &sum, &longest,
-			&duration, &committed, &delivered, &started, &finished)
-		if err != nil {
+		if err := found.Scan(r.into...); err != nil {
 			return nil, err
 		}
-		r.At, r.Job, r.Version, r.Attempts = instant(at), job.Name(name), int(version), int(attempts)
-		r.Statuses = map[job.Status]int{}
-		for i, n := range counts {
-			if n != 0 {
-				r.Statuses[job.Status(reportStatuses[i])] = int(n)
-			}
+		if r.counted() {
+			all = append(all, r.row())
 		}
-		r.Judge()
-		r.Duration = spreadOf(measured, duration)
-		if measured > 0 {
-			r.Duration.Mean, r.Duration.Max = milliseconds(sum/measured), milliseconds(longest)
-		}
-		r.Committed, r.Delivered = spreadOf(firsts, committed), spreadOf(known, delivered)
-		r.Started, r.Finished = spreadOf(firsts, started), spreadOf(firsts, finished)
-		all = append(all, r)
 	}
 	return all, explain(found.Err())
-}
-
-func milliseconds(n uint64) time.Duration { return time.Duration(n) * time.Millisecond } //nolint:gosec // are years at most
-
-// spreadOf reads the quantiles of a scale of 32 steps for each doubling, if they were read.
-func spreadOf(n uint64, quantiles []float32) logstore.Spread {
-	if n == 0 || len(quantiles) == 0 {
-		return logstore.Spread{}
-	}
-	s := logstore.Spread{Count: int(n)} //nolint:gosec // counts rows
-	for i, into := range []*time.Duration{&s.P50, &s.P90, &s.P95, &s.P99} {
-		*into = time.Duration(math.Round(math.Exp2(float64(quantiles[i])/32)-1)) * time.Millisecond
-	}
-	return s
 }
 
 // Failures implements [logstore.Store].
@@ -155,10 +101,13 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT print, sum(sign) AS n, argMax(said, fire_time), arraySort(groupUniqArray(%d)(toString(job))), min(fire_time), max(fire_time), argMax(toString(run_id), fire_time) FROM ("+
-		"SELECT sign, fire_time, run_id, job, multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status)) AS said, "+
-		"replaceRegexpAll(leftUTF8(splitByChar('\\n', said)[1], %d), ?, '#') AS print FROM runs%s) GROUP BY print HAVING n > 0 ORDER BY n DESC, print LIMIT %d",
-		logstore.FailureJobs, logstore.FingerprintLength, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
+	// Attempts that are no failures any more are left out one by one: in sums they would
+	// cancel out, and still be the newest, or of a job that has no such failure.
+	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT replaceRegexpAll(leftUTF8(splitByChar('\\n', said)[1], %d), ?, '#') AS print, count() AS n, argMax(said, fire_time), "+
+		"arraySort(groupUniqArray(%d)(toString(name))), min(fire_time), max(fire_time), argMax(toString(run_id), fire_time) FROM ("+
+		"SELECT fire_time, run_id, any(job) AS name, multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status)) AS said "+
+		"FROM runs%s GROUP BY fire_time, run_id, attempt, said HAVING sum(sign) > 0) GROUP BY print ORDER BY n DESC, print LIMIT %d",
+		logstore.FingerprintLength, logstore.FailureJobs, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("group failures: %w", explain(err))
 	}
@@ -166,7 +115,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	found := []logstore.Failure{}
 	for rows.Next() {
 		var f logstore.Failure
-		var n int64
+		var n uint64
 		var jobs []string
 		var last string
 		if err := rows.Scan(&f.Fingerprint, &n, &f.Message, &jobs, &f.First, &f.Last, &last); err != nil {
@@ -200,6 +149,22 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	return s.recount(ctx, day)
+}
+
+// recount makes the counts of a day anew. Nobody may write runs of it meanwhile.
+func (s *Store) recount(ctx context.Context, day time.Time) error {
+	ctx = clickhouse.Context(ctx,
+		// Of one whose program was killed, or gave up, a statement may still be at work, and
+		// would count what this one counts: ClickHouse ends it, and this one waits for that.
+		clickhouse.WithQueryID("carillon-recount-"+s.layout.Database),
+		clickhouse.WithSettings(clickhouse.Settings{
+			"replace_running_query": 1,
+			// What is counted now may be the same as what was counted before, and has been cleared
+			// since: without a token of its own ClickHouse would take it for a repeat.
+			"insert_deduplication_token": fmt.Sprintf("recount %d", s.nextPrecedence()),
+		}))
+	end := day.Add(24 * time.Hour)
 	const ofDay = "fire_time >= fromUnixTimestamp(?) AND fire_time < fromUnixTimestamp(?)"
 	var n uint64
 	if err := s.conn.QueryRow(ctx, "SELECT count() FROM runs WHERE "+ofDay, day.Unix(), end.Unix()).Scan(&n); err != nil {
@@ -208,9 +173,11 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 	if n == 0 {
 		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
 	}
+	// Rows stay: ClickHouse removes a part that has none, and forgets the token of the write
+	// that brought it. A repeat of that write would be counted again.
 	for _, table := range []string{"report_minute", "report_hour", "report_day", "report_instance"} {
-		err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s %s DELETE WHERE bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS mutations_sync = 2",
-			s.layout.Local(table), s.layout.OnCluster(), day.Unix(), end.Unix()))
+		err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s %s UPDATE %s WHERE bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS mutations_sync = 2",
+			s.layout.Local(table), s.layout.OnCluster(), nothingCounted(), day.Unix(), end.Unix()))
 		if err != nil {
 			return fmt.Errorf("clear %s of %s: %w", table, day.Format(time.DateOnly), explain(err))
 		}
@@ -223,7 +190,7 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 		{"report_instance", "toStartOfHour(fire_time) AS bucket, group, instance", "status", " AND instance != ''"},
 	} {
 		keys := strings.ReplaceAll(strings.ReplaceAll(r.keys, "toStartOfMinute(fire_time) AS ", ""), "toStartOfHour(fire_time) AS ", "")
-		names := keys + ", " + strings.Join(reportStatuses, ", ") + ", attempts, begun, firsts, duration_sum_ms, duration_max_ms, duration_q, committed_q, started_q, finished_q, delivered, delivered_q"
+		names := keys + ", " + strings.Join(reportNames(), ", ")
 		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
 			r.table, names, r.keys, s.layout.ReportColumns(r.by, measurable), s.layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {

@@ -5,10 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"carillon/job"
 	"carillon/logstore"
@@ -92,6 +88,14 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultRuns)
+	if !filter.Sort.Default() {
+		found, err := s.sorted(ctx, &filter, limit)
+		if err != nil {
+			return page, fmt.Errorf("list runs: %w", err)
+		}
+		page.Runs = found
+		return page, nil
+	}
 	rows, err := s.page(ctx, filter, limit+1) // one more tells whether there is another page
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
@@ -107,108 +111,6 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		page.Next = logstore.CursorAt(&page.Runs[limit-1]).String()
 	}
 	return page, nil
-}
-
-// pageSpans are how far before its end a page is looked for, until it is full. Most are
-// with what fired within a day, and to ask for that alone spares ClickHouse the look at
-// the parts of all other days: of 7, that takes a third of the time. A job that fires
-// some times a day has its page in a week.
-var pageSpans = []time.Duration{24 * time.Hour, 7 * 24 * time.Hour}
-
-// page returns the newest runs that filter selects, limit at most.
-func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
-	end := endOf(&filter)
-	for i, found := 0, 0; i < len(pageSpans); i++ {
-		from := end.Add(-pageSpans[i])
-		if !filter.From.Before(from) || i > 0 && found*int(pageSpans[i]/pageSpans[i-1]) < limit {
-			break // the span before says that this one will not do either
-		}
-		narrow := filter
-		narrow.From = from
-		rows, err := s.pageWithin(ctx, &narrow, limit)
-		if err != nil || len(rows) == limit {
-			return rows, err
-		}
-		found = len(rows)
-	}
-	return s.pageWithin(ctx, &filter, limit)
-}
-
-// endOf returns an instant that no run of a page fired after, but for runs of the
-// future.
-func endOf(f *logstore.RunFilter) time.Time {
-	end := time.Now()
-	if !f.To.IsZero() && f.To.Before(end) {
-		end = f.To
-	}
-	if c, err := logstore.ParseCursor(f.Cursor); err == nil && c.RunID.Time().Before(end) {
-		end = c.RunID.Time()
-	}
-	return end
-}
-
-// spare is how many more rows a page asks for than it shows: those that cancel out
-// and wait for their merge.
-func spare(limit int) int { return 2*limit + 32 }
-
-// pageWithin reads the newest rows by their instant alone, which is the order that they
-// are stored in: to have ClickHouse sort those of one instant by their run takes a third of
-// a list's time. Only where more fire at one instant than a page has is that needed.
-func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int) ([]row, error) {
-	c, err := ofRuns(f)
-	if err != nil {
-		return nil, err
-	}
-	if ofTimes(f) {
-		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(ofTimesSettings))
-	}
-	order := byInstant
-	if s.crowded.Load() { // for then it will be so again
-		order = newestFirst
-	}
-	for ask := spare(limit); ; {
-		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d", c.clause(), order, ask), c.args...)
-		if err != nil {
-			return nil, err
-		}
-		cut := len(all) == ask
-		whole := all
-		if cut { // perhaps within the rows of the last instant
-			last := all[ask-1].fire
-			whole = slices.DeleteFunc(slices.Clone(all), func(r stored) bool { return r.fire == last })
-		}
-		rows := standing(whole)
-		crowded := cut && len(rows) < limit
-		s.crowded.Store(crowded)
-		if crowded && order == byInstant {
-			order = newestFirst
-			continue
-		}
-		if crowded { // what was read may be cut within the rows of the last attempt, and no others
-			last := all[ask-1].row
-			rows = standing(slices.DeleteFunc(all, func(r stored) bool { return compareRows(&r.row, &last) == 0 }))
-		}
-		if len(rows) >= limit || !cut {
-			return rows[:min(len(rows), limit)], nil
-		}
-		ask *= 4
-	}
-}
-
-// ofTimes reports whether f selects by time alone, or by what no index helps with.
-func ofTimes(f *logstore.RunFilter) bool {
-	return len(f.Jobs) == 0 && len(f.Statuses) == 0 && f.MinAttempt <= 1 && f.Parent == ""
-}
-
-// ofTimesSettings spare ClickHouse to plan for what such a list has no use for, which is a
-// tenth of the time of one.
-var ofTimesSettings = clickhouse.Settings{
-	"use_skip_indexes":             0,
-	"optimize_use_projections":     0,
-	"use_query_condition_cache":    0,
-	"compile_expressions":          0,
-	"compile_sort_description":     0,
-	"local_filesystem_read_method": "pread",
 }
 
 // Counts implements [logstore.Store].

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon/logstore"
@@ -58,14 +59,25 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 			return err
 		}
 	}
-	rows := found.changes(token)
-	if len(rows) == 0 {
-		return nil
+	if rows := found.changes(token); len(rows) > 0 {
+		if err := s.insert(ctx, "runs", token, insertColumns(rows)); err != nil {
+			return err
+		}
 	}
-	return s.insert(ctx, "runs", token, insertColumns(rows))
+	for day := range found.torn {
+		if err := s.recount(ctx, day); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findHistories reads what the table had of places before the write of a token.
+//
+// Of a write that was interrupted the table may have what the views of reports have not.
+// If its rows were merged with those that they cancel since then, nobody knows any more
+// what these were, and its repeat cannot tell the views what it would have told them.
+// The days of such rows are torn: their reports are made anew.
 func (s *Store) findHistories(ctx context.Context, token string, into *histories) error {
 	ctx, err := withPlaces(ctx, into.at)
 	if err != nil {
@@ -84,6 +96,16 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 		if r := &all[i]; token == "" || r.batch != token {
 			k := key{r.place, r.attempt}
 			attempts[k] = append(attempts[k], *r)
+		}
+	}
+	for i := range all {
+		r := &all[i]
+		if token == "" || r.batch != token || r.sign < 0 || r.revision <= 1 {
+			continue
+		}
+		before := func(o stored) bool { return o.revision == r.revision-1 }
+		if !slices.ContainsFunc(attempts[key{r.place, r.attempt}], before) {
+			into.tear(r.fire)
 		}
 	}
 	for k, rows := range attempts {

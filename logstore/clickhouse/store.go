@@ -50,6 +50,9 @@ type Store struct {
 	writing sync.Mutex
 	// crowded says that a list was asked for lately of more runs of one instant than it shows.
 	crowded atomic.Bool
+	// pace is how far back the newest page of all runs went for each of them, in
+	// nanoseconds; 0 is not known.
+	pace atomic.Int64
 	// precedence is that of the newest write. It falls with time.
 	precedence atomic.Int64
 }

@@ -22,6 +22,9 @@ type feed struct {
 	// queue is set for TRIG, a work queue: acknowledgement is for one message, and
 	// what was delivered and lost comes again by itself.
 	queue bool
+	// dense is set for streams on which every message has the number after that of the one
+	// before, unless that was dropped.
+	dense bool
 
 	ranges *ranges
 	// told hears from the events what the records then need not say.
@@ -40,8 +43,8 @@ func (in *Ingest) feeds() []*feed {
 	told, turn := newTold(), newTurn()
 	feeds := []*feed{
 		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, turn: turn, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, told: told, turn: turn, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
-		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, decode: decodeLog},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
+		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: decodeLog},
 	}
 	for _, s := range bus.FactStreams {
 		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})

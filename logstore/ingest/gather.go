@@ -42,7 +42,6 @@ func (f *feed) gather(ctx context.Context, to chan<- *portion) error {
 			continue
 		}
 		pending := messages[len(messages)-1].pending
-		f.metrics.lag.WithLabelValues(f.stream).Set(float64(pending))
 		busy = 2*pending >= uint64(len(messages))
 		if f.queue {
 			err = f.gatherQueue(ctx, messages, send)
@@ -66,7 +65,6 @@ func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	}
 	messages, err := f.pull(ctx, pullRequest{Batch: 1, Expires: idleWait})
 	if err != nil || len(messages) == 0 {
-		f.metrics.lag.WithLabelValues(f.stream).Set(0)
 		return nil, err
 	}
 	if !wait(ctx, f.cfg.Linger) {
@@ -93,6 +91,7 @@ func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(
 		}
 		// What comes again, because the store was away for long, is in an earlier portion.
 		if m.seq > f.position {
+			f.countDropped(ctx, m.seq)
 			fresh, f.position = append(fresh, m), m.seq
 		}
 	}
@@ -100,6 +99,17 @@ func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(
 		return send(&portion{acks: messages[len(messages)-1:]})
 	}
 	return send(&portion{messages: fresh, batch: f.said(ctx, fresh), acks: fresh[len(fresh)-1:]})
+}
+
+// countDropped counts what the stream has dropped between what was gathered last and a
+// message, because it was full or too old: the store was away for longer than the stream lasts.
+func (f *feed) countDropped(ctx context.Context, next uint64) {
+	if !f.dense || f.position == 0 || next <= f.position+1 {
+		return
+	}
+	n := next - f.position - 1
+	f.metrics.dropped.WithLabelValues(f.stream).Add(float64(n))
+	f.log.WarnContext(ctx, "messages dropped before the log store took them", "stream", f.stream, "count", n, "before", next)
 }
 
 // gatherQueue takes messages that came again apart from the others: they are old, and

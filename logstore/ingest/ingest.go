@@ -105,6 +105,7 @@ func (in *Ingest) hold(ctx context.Context, _ *bus.Held) error {
 	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)
 	g.Go(func() error { in.measure(feeding); return nil })
+	g.Go(func() error { in.measurePace(feeding); return nil })
 	var ofRuns []*feed
 	for _, f := range in.feeds() {
 		if f.turn != nil {

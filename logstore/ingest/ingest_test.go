@@ -16,6 +16,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 func TestWhatIsPublishedIsInTheStoreAtOnce(t *testing.T) {
@@ -227,6 +228,41 @@ func TestNothingIsAcknowledgedWhileTheStoreIsAway(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		w.wantWhole(0, 4)
 		w.wantRows(5)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+// The stream of logs drops the oldest lines rather than hold back executors. That is told.
+func TestLinesThatTheStreamCouldNotKeepAreCounted(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		w.publish(fire{report, 0}.log("one").Msg())
+		time.Sleep(time.Second)
+		w.store.hook(func(string) error { return errors.New("away") }, nil)
+		for n := range 20 {
+			w.publish(fire{report, n + 1}.log("one").Msg())
+			time.Sleep(time.Minute)
+		}
+		stream, err := w.conn.JS.Stream(w.t.Context(), bus.StreamLog)
+		if err == nil {
+			err = stream.Purge(w.t.Context(), jetstream.WithPurgeKeep(5)) // as if it were full
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.store.hook(nil, nil)
+		time.Sleep(5 * time.Minute)
+		lines := 0
+		for n := range 21 {
+			found, err := w.store.Lines(w.t.Context(), logstore.LineFilter{RunID: fire{report, n}.id(), Attempt: 1})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			lines += len(found)
+		}
+		if got := in.counter("carillon_ingest_dropped_messages_total", "stream", bus.StreamLog); int(got)+lines != 21 || got < 1 {
+			w.t.Errorf("of 21 lines the store has %d, and %v are counted as dropped", lines, got)
+		}
 		w.wantUnacknowledged(0, 0, 0)
 	})
 }

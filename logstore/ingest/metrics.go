@@ -17,8 +17,11 @@ type metrics struct {
 	messages *prometheus.CounterVec   // taken from the stream
 	rows     *prometheus.CounterVec   // updates and log lines that the store has
 	refused  *prometheus.CounterVec   // messages and lines, by reason
+	dropped  *prometheus.CounterVec   // messages that the stream had to drop before they were taken
 	failures *prometheus.CounterVec   // writes that the store did not take
 	lag      *prometheus.GaugeVec     // messages that wait on the stream
+	pace     *prometheus.GaugeVec     // by how many a second fewer wait, while it is behind
+	catchUp  *prometheus.GaugeVec     // seconds until none wait, at this pace
 	write    *prometheus.HistogramVec // duration of writes
 
 	storeBytes prometheus.Gauge // of the store, on disk
@@ -38,13 +41,19 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts(opts(name, help)), append([]string{"stream"}, labels...))
 	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts(opts(name, help)), []string{"stream"})
+	}
 	m := &metrics{
 		active:   prometheus.NewGauge(prometheus.GaugeOpts(opts("active", "1 while this process moves history into the log store."))),
 		messages: counter("messages_total", "Messages taken from a stream."),
 		rows:     counter("rows_total", "Updates of runs, log lines and facts that the log store took."),
 		refused:  counter("refused_total", "Messages, and parts of them, that were forged or damaged and left out.", "reason"),
+		dropped:  counter("dropped_messages_total", "Messages that a stream had to drop before the log store took them."),
 		failures: counter("write_failures_total", "Writes that the log store did not take and that were tried again."),
-		lag:      prometheus.NewGaugeVec(prometheus.GaugeOpts(opts("lag_messages", "Messages that wait on a stream.")), []string{"stream"}),
+		lag:      gauge("lag_messages", "Messages that wait on a stream."),
+		pace:     gauge("catch_up_messages_per_second", "By how many messages fewer wait on a stream with each second, while it is behind; 0 while no fewer do."),
+		catchUp:  gauge("catch_up_seconds", "Time until a stream that is behind is caught up with, at this pace; +Inf while no fewer messages wait."),
 		write: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "carillon", Subsystem: "ingest", Name: "write_seconds",
 			Help: "Duration of writes to the log store.", Buckets: prometheus.ExponentialBuckets(.001, 3, 9),
@@ -71,7 +80,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			m.runs.WithLabelValues(string(s))
 		}
 	}
-	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.failures, m.lag, m.write, m.runs, m.lost, m.startDelay, m.took, m.storeBytes, m.diskTotal, m.diskFree} {
+	for _, c := range []prometheus.Collector{m.active, m.messages, m.rows, m.refused, m.dropped, m.failures, m.lag, m.pace, m.catchUp, m.write, m.runs, m.lost, m.startDelay, m.took, m.storeBytes, m.diskTotal, m.diskFree} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}

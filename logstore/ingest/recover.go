@@ -49,9 +49,11 @@ func (f *feed) repeatStream(ctx context.Context) error {
 			return err
 		}
 		if len(messages) == 0 { // they are too old, and gone
+			f.countDropped(ctx, info.Delivered.Stream+1)
 			f.position = info.Delivered.Stream
 			return nil
 		}
+		f.countDropped(ctx, messages[0].seq)
 		if err := f.writeRange(ctx, messages, f.said(ctx, messages)); err != nil {
 			return err
 		}
@@ -63,10 +65,9 @@ func (f *feed) repeatStream(ctx context.Context) error {
 // read returns messages of the stream from first to last, until there are maxCount
 // or they have maxBytes.
 func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes int) ([]*message, error) {
-	c, err := f.conn.JS.CreateConsumer(ctx, f.stream, jetstream.ConsumerConfig{
-		AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: first, FilterSubjects: f.subjects,
-		MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
-	})
+	cfg := reader()
+	cfg.DeliverPolicy, cfg.OptStartSeq, cfg.FilterSubjects = jetstream.DeliverByStartSequencePolicy, first, f.subjects
+	c, err := f.conn.JS.CreateConsumer(ctx, f.stream, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("read %s from %d: %w", f.stream, first, bus.Unavailable(err))
 	}
@@ -90,6 +91,11 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 		}
 	}
 	return found, nil
+}
+
+// reader is a consumer that reads what is on a stream, for one who asks now.
+func reader() jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute}
 }
 
 // inOrder returns an error when deliveries before m got lost on their way.

@@ -37,6 +37,8 @@ type world struct {
 	broker *bustest.Broker
 	conn   *bus.Conn
 	store  *spy
+	// maxBatch bounds what ingesters that start write at once; 0 is the default.
+	maxBatch int
 }
 
 func run(t *testing.T, f func(w *world)) {
@@ -91,7 +93,7 @@ func (w *world) start(name string) *ingester {
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	worker, err := ingest.New(in.conn, w.store, ingest.Config{Node: name, Logger: log, Metrics: in.metrics})
+	worker, err := ingest.New(in.conn, w.store, ingest.Config{Node: name, MaxBatch: w.maxBatch, Logger: log, Metrics: in.metrics})
 	if err != nil {
 		w.t.Fatal(err)
 	}

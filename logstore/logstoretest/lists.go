@@ -3,6 +3,7 @@ package logstoretest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -237,25 +238,32 @@ func lastRuns(t *testing.T, s logstore.Store) {
 	wantInvalid(t, err, "n")
 }
 
-func lastStatuses(t *testing.T, s logstore.Store) {
+func standings(t *testing.T, s logstore.Store) {
 	const rare, never job.Name = "billing/rare", "billing/never"
-	check := func(when string, want map[job.Name]job.Status) {
+	check := func(when string, of, ofRare logstore.Standing) {
 		t.Helper()
-		got, err := s.LastStatuses(t.Context(), []job.Name{report, rare, never})
+		want := map[job.Name]logstore.Standing{report: of, rare: ofRare}
+		maps.DeleteFunc(want, func(_ job.Name, s logstore.Standing) bool { return s.Status == "" })
+		got, err := s.Standings(t.Context(), []job.Name{report, rare, never})
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s, with %v (-want +got):\n%s", when, err, diff)
 		}
 	}
-	check("of nothing", map[job.Name]job.Status{})
+	began := func(r run) time.Time { return r.finished(job.StatusFailed, "worker-1", ms(20)).StartedAt }
+	check("of nothing", logstore.Standing{}, logstore.Standing{})
 	old, newer := newRun(), newRun().at(epoch.Add(time.Hour))
+	lost := logstore.Standing{Status: job.StatusLost, StartedAt: began(old), Streak: 1}
 	write(t, s, old.finished(job.StatusSucceeded, "worker-1", ms(20)), old.of(rare).finished(job.StatusLost, "worker-1", ms(20)))
-	check("after the first runs", map[job.Name]job.Status{report: job.StatusSucceeded, rare: job.StatusLost})
+	check("after the first runs", logstore.Standing{Status: job.StatusSucceeded, StartedAt: began(old)}, lost)
 	write(t, s, newer.recorded(job.StatusPending))
-	check("of a run that waits", map[job.Name]job.Status{report: job.StatusPending, rare: job.StatusLost})
+	check("of a run that waits", logstore.Standing{Status: job.StatusPending}, lost)
 	write(t, s, newer.try(2).finished(job.StatusFailed, "worker-1", ms(20)))
-	check("of a second attempt", map[job.Name]job.Status{report: job.StatusFailed, rare: job.StatusLost})
+	check("of a second attempt", logstore.Standing{Status: job.StatusFailed, StartedAt: began(newer.try(2)), Streak: 1}, lost)
 	write(t, s, newRun().at(epoch.Add(-time.Hour)).finished(job.StatusSucceeded, "worker-1", ms(20)))
-	check("after news of an older run", map[job.Name]job.Status{report: job.StatusFailed, rare: job.StatusLost})
+	check("after news of an older run", logstore.Standing{Status: job.StatusFailed, StartedAt: began(newer.try(2)), Streak: 1}, lost)
+	newest := newRun().at(epoch.Add(2 * time.Hour))
+	write(t, s, newRun().at(epoch.Add(90*time.Minute)).recorded(job.StatusSkipped), newest.finished(job.StatusTimedOut, "worker-1", ms(20)))
+	check("of a second failure", logstore.Standing{Status: job.StatusTimedOut, StartedAt: began(newest), Streak: 2}, lost)
 }
 
 func invalidFilters(t *testing.T, s logstore.Store) {
@@ -275,6 +283,18 @@ func invalidFilters(t *testing.T, s logstore.Store) {
 	refuse("min_attempt", logstore.RunFilter{MinAttempt: -1})
 	refuse("parent", logstore.RunFilter{Parent: "1234"})
 	refuse("cursor", logstore.RunFilter{Cursor: "next"})
+	day := logstore.RunFilter{From: epoch, To: epoch.Add(logstore.Day)}
+	sorted := func(by logstore.SortKey, change func(*logstore.RunFilter)) logstore.RunFilter {
+		f := day
+		f.Sort.By = by
+		change(&f)
+		return f
+	}
+	refuse("sort", sorted("colour", func(*logstore.RunFilter) {}))
+	refuse("from", sorted(logstore.SortDuration, func(f *logstore.RunFilter) { f.From = time.Time{} }))
+	refuse("to", sorted(logstore.SortDuration, func(f *logstore.RunFilter) { f.To = time.Time{} }))
+	refuse("from", sorted(logstore.SortDuration, func(f *logstore.RunFilter) { f.To = f.From.Add(31*logstore.Day + 1) }))
+	refuse("cursor", sorted(logstore.SortDuration, func(f *logstore.RunFilter) { f.Cursor = string(newRun().id()) + ".1" }))
 	_, err := s.Counts(t.Context(), logstore.RunFilter{Group: "A B"})
 	wantInvalid(t, err, "group")
 }

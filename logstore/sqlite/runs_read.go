@@ -76,6 +76,9 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		limit = logstore.DefaultRuns
 	}
 	query, args := q.newest(limit + 1) // one more tells whether there is another page
+	if !filter.Sort.Default() {
+		query, args = q.sorted(filter.Sort, limit)
+	}
 	rows, err := s.prepared.query(ctx, query, args...)
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)

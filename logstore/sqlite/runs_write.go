@@ -25,7 +25,7 @@ func (s *Store) WriteRuns(ctx context.Context, _ string, updates []logstore.Upda
 	if len(updates) == 0 {
 		return nil
 	}
-	defer s.last.forget(s.jobs, updates)
+	defer s.stand.forget(s.jobs, updates)
 	err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.writeRuns(ctx, updates) })
 	if err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 
 	"carillon/logstore"
@@ -29,9 +30,16 @@ func (s spread) add(ms int64) spread {
 // lastStep is that of 78 days: what took longer counts as that.
 const lastStep = 1049
 
-// counts returns how often each step is there, and how many that are in all. What is
+// pair is a step and how often it is there.
+type pair struct {
+	step int
+	n    int64
+}
+
+// pairs returns the pairs as they stand, and how often something is there in all. What is
 // not a spread counts as far as it is one.
-func (s spread) counts() (counts [lastStep + 1]int64, total int64) {
+func (s spread) pairs() (pairs []pair, total int64) {
+	pairs = make([]pair, 0, len(s)/2)
 	for len(s) > 0 {
 		step, n := binary.Uvarint(s)
 		if n <= 0 {
@@ -41,11 +49,11 @@ func (s spread) counts() (counts [lastStep + 1]int64, total int64) {
 		if m <= 0 || step > lastStep || count > math.MaxInt32 {
 			break
 		}
-		counts[step] += int64(count)
+		pairs = append(pairs, pair{int(step), int64(count)})
 		total += int64(count)
 		s = s[n+m:]
 	}
-	return counts, total
+	return pairs, total
 }
 
 // shortSpread is up to where compacting costs more than it saves.
@@ -56,7 +64,11 @@ func (s spread) compact() spread {
 	if len(s) <= shortSpread {
 		return append(spread{}, s...)
 	}
-	counts, _ := s.counts()
+	var counts [lastStep + 1]int64
+	pairs, _ := s.pairs()
+	for _, p := range pairs {
+		counts[p.step] += p.n
+	}
 	out := make(spread, 0, len(s))
 	for step, n := range counts {
 		if n > 0 {
@@ -66,19 +78,21 @@ func (s spread) compact() spread {
 	return out
 }
 
-// summary returns what reports say of a spread.
+// summary returns what reports say of a spread. Nearly all are of few pairs, a report has
+// one of each job, and to go through all steps that there are for each took a fifth of it.
 func (s spread) summary() logstore.Spread {
-	counts, total := s.counts()
+	pairs, total := s.pairs()
+	slices.SortFunc(pairs, func(a, b pair) int { return a.step - b.step })
 	out := logstore.Spread{Count: int(total)}
 	wanted := []struct {
 		q    float64
 		into *time.Duration
 	}{{0.5, &out.P50}, {0.9, &out.P90}, {0.95, &out.P95}, {0.99, &out.P99}}
 	var seen int64
-	for step, n := range counts {
-		seen += n
+	for _, p := range pairs {
+		seen += p.n
 		for len(wanted) > 0 && seen > min(int64(wanted[0].q*float64(total)), total-1) {
-			*wanted[0].into = time.Duration(millisOf(step)) * time.Millisecond
+			*wanted[0].into = time.Duration(millisOf(p.step)) * time.Millisecond
 			wanted = wanted[1:]
 		}
 	}

@@ -36,7 +36,7 @@ type Store struct {
 	writer  *writer
 
 	jobs  *dictionary
-	last  *lastStatuses
+	stand *standings
 	logs  *logFiles
 	noted atomic.Bool                   // there may be changes that no report counts yet
 	keep  atomic.Pointer[job.Retention] // by which new lines get their class
@@ -50,7 +50,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("make folder of log store: %w", err)
 	}
-	s := &Store{path: path, jobs: newDictionary(), last: newLastStatuses()}
+	s := &Store{path: path, jobs: newDictionary(), stand: newStandings()}
 	s.SetRetention(logstore.DefaultRetention())
 	var err error
 	if s.logs, err = openLogFiles(path); err != nil {

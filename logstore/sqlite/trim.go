@@ -17,7 +17,7 @@ const trimSlice = 1000
 // Trim implements [logstore.Store]. The file of runs does not shrink; the room is used
 // again. Those of log lines go as a whole.
 func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logstore.Trimmed, error) {
-	defer s.last.clear()
+	defer s.stand.clear()
 	var trimmed logstore.Trimmed
 	// Most is deleted in the order of time; what some rule keeps for less, by jobs.
 	_, longest := r.Bounds()

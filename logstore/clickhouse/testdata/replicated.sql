@@ -809,3 +809,23 @@ SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.fai
 FROM report_instance AS r
 GROUP BY bucket, group, instance;
 
+-- From 26.4 on ClickHouse makes statistics of all columns when it merges, and looks into those of
+-- each part to plan a query: half a millisecond a part, and none of our queries is faster for it.
+ALTER TABLE runs ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_events ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_logs ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_minute ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_hour ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_day ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_instance ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE facts ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE audit_log ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+

@@ -857,3 +857,23 @@ SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.fai
 FROM report_instance AS r
 GROUP BY bucket, group, instance;
 
+-- From 26.4 on ClickHouse makes statistics of all columns when it merges, and looks into those of
+-- each part to plan a query: half a millisecond a part, and none of our queries is faster for it.
+ALTER TABLE runs_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_events_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_logs_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_minute_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_hour_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_day_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_instance_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE facts_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE audit_log_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+

@@ -809,3 +809,23 @@ SELECT bucket AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.fai
 FROM report_instance AS r
 GROUP BY bucket, group, instance;
 
+-- From 26.4 on ClickHouse makes statistics of all columns when it merges, and looks into those of
+-- each part to plan a query: half a millisecond a part, and none of our queries is faster for it.
+ALTER TABLE runs  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_events  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE run_logs  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_minute  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_hour  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_day  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE report_instance  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE facts  MODIFY SETTING auto_statistics_types = '';
+
+ALTER TABLE audit_log  MODIFY SETTING auto_statistics_types = '';
+

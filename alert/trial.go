@@ -1,0 +1,130 @@
+package alert
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"carillon/job"
+)
+
+// Ran is how a run went that has ended, as the history has it.
+type Ran struct {
+	RunID   job.RunID
+	Job     job.Name
+	Status  job.Status // final
+	Message string
+	// StartedAt is zero of a run that did not begin.
+	FireTime, StartedAt, FinishedAt time.Time
+}
+
+// Try returns the incidents that a rule would have opened, had it been there when runs
+// ended, in the order in which they open. labels returns those that a job asks of its
+// instances. The error is an *InvalidError: the rule is wrong, or is not about runs, of whose past
+// nothing is known.
+func Try(r Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*Incident, error) {
+	r = r.WithDefaults()
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if !r.When.ofRuns() {
+		return nil, invalid("when", "is about something other than runs, of which the history does not tell")
+	}
+	var steps []step
+	for i := range runs {
+		if r.Match.selects(runs[i].Job, labels) {
+			steps = append(steps, stepsOf(&r.When, &runs[i])...)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.RunID, b.RunID)) })
+	t := trial{rule: &r, tallies: map[job.Name]*tally{}, newest: map[string]*Incident{}}
+	for i := range steps {
+		steps[i].source, steps[i].seq = fromEvents, uint64(i)+1
+		t.take(&steps[i])
+	}
+	return t.all, nil
+}
+
+// step is an outcome, or the instant at which a run is late.
+type step struct {
+	outcome
+	late string // what is wrong, in words
+}
+
+// stepsOf returns what a rule would have seen of a run.
+func stepsOf(when *Condition, r *Ran) []step {
+	outcomeAt := func(status job.Status, at time.Time) step {
+		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip(r.Message), At: at}
+		if !r.StartedAt.IsZero() && r.FinishedAt.After(r.StartedAt) {
+			o.Took = r.FinishedAt.Sub(r.StartedAt)
+		}
+		return step{outcome: o}
+	}
+	end := outcomeAt(r.Status, r.FinishedAt)
+	if end.At.IsZero() {
+		end.At = r.FireTime // of a run that there was not
+	}
+	isNone := r.Status == job.StatusSkipped || r.Status == job.StatusMissed
+	var steps []step
+	lateAfter := func(limit job.Duration, at time.Time, what string) {
+		if due := r.FireTime.Add(limit.Std()); !isNone && at.After(due) {
+			s := outcomeAt(job.StatusRunning, due)
+			s.late = string(r.Job) + " " + what + " " + limit.String()
+			steps = append(steps, s)
+		}
+	}
+	switch {
+	case when.StartsWithin > 0 && r.StartedAt.IsZero():
+		lateAfter(when.StartsWithin, end.At, "did not begin within")
+	case when.StartsWithin > 0:
+		lateAfter(when.StartsWithin, r.StartedAt, "did not begin within")
+		return append(steps, outcomeAt(job.StatusRunning, r.StartedAt))
+	case when.EndsWithin > 0:
+		lateAfter(when.EndsWithin, end.At, "did not end within")
+	}
+	return append(steps, end)
+}
+
+// trial is what a rule would remember.
+type trial struct {
+	rule    *Rule
+	tallies map[job.Name]*tally
+	newest  map[string]*Incident // by subject
+	all     []*Incident
+}
+
+func (t *trial) take(s *step) {
+	v, summary := wrong, s.late
+	if summary == "" {
+		v, summary = judge(t.rule, &s.outcome, t.tallyOf(s.Job))
+	}
+	subject, group := subjectOf(t.rule, s.Job)
+	inc := t.newest[subject]
+	late := t.rule.When.StartsWithin > 0 || t.rule.When.EndsWithin > 0
+	switch {
+	case v == wrong:
+		f := &finding{
+			rule: t.rule, subject: subject, group: group, summary: summary, at: stamp(s.At), source: s.source, seq: s.seq, job: s.affected(),
+		}
+		if inc != nil && inc.State == Open {
+			inc.take(f)
+			return
+		}
+		inc = open(f)
+		t.newest[subject] = inc
+		t.all = append(t.all, inc)
+	case v == good && inc != nil && inc.cures(&s.outcome, late):
+		inc.good(&s.outcome)
+	}
+}
+
+// tallyOf returns what the rule remembers of a job, nil when it needs to remember nothing.
+func (t *trial) tallyOf(name job.Name) *tally {
+	if !t.rule.When.remembers() {
+		return nil
+	}
+	if t.tallies[name] == nil {
+		t.tallies[name] = &tally{Rule: t.rule.Alert, Job: name, Seen: map[source]uint64{}}
+	}
+	return t.tallies[name]
+}

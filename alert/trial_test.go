@@ -1,0 +1,67 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/job"
+)
+
+// history returns the runs of a job, one a minute, that ended as the letters say: ok, failed,
+// timed out, missed, each after the given length.
+func history(name job.Name, ends string, took time.Duration) []Ran {
+	words := map[rune]job.Status{'o': job.StatusSucceeded, 'f': job.StatusFailed, 't': job.StatusTimedOut, 'm': job.StatusMissed}
+	runs := make([]Ran, 0, len(ends))
+	for i, end := range ends {
+		at := time.Date(2026, 3, 1, 12, i, 0, 0, time.UTC)
+		r := Ran{RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Status: words[end], FireTime: at, FinishedAt: at}
+		if end != 'm' {
+			r.StartedAt, r.FinishedAt = at.Add(2*time.Second), at.Add(2*time.Second+took)
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
+	f := func(when Condition, by GroupBy, runs []Ran, want ...string) {
+		t.Helper()
+		rule := Rule{Alert: "a", When: when, GroupBy: by, Match: Match{Groups: []string{"g"}}, Channels: []string{}}
+		found, err := Try(rule, runs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, inc := range found {
+			end := "open"
+			if !inc.ResolvedAt.IsZero() {
+				end = inc.ResolvedAt.Format("04:05")
+			}
+			got = append(got, fmt.Sprintf("%s %d from %s to %s: %s", inc.Subject, inc.Count, inc.OpenedAt.Format("04:05"), end, inc.Summary))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%+v: %s", when, d)
+		}
+	}
+	f(Condition{}, ByJob, history("g/x", "offomt", time.Second),
+		"job g/x 2 from 01:03 to 03:03: g/x failed", "job g/x 2 from 04:00 to open: g/x timed out")
+	f(Condition{InARow: 3}, ByJob, history("g/x", "ffoffff", time.Second), "job g/x 2 from 05:03 to open: g/x failed, 4 times in a row")
+	f(Condition{}, ByJob, history("other/x", "fff", time.Second))
+	f(Condition{}, ByGroup, append(history("g/x", "fo", time.Second), history("g/y", "ff", time.Second)...),
+		"group g 3 from 00:03 to open: g/y failed, and 1 other jobs")
+	f(Condition{StartsWithin: job.Duration(time.Second)}, ByJob, history("g/x", "om", time.Second), "job g/x 1 from 00:01 to 00:02: g/x did not begin within 1s")
+	f(Condition{EndsWithin: job.Duration(30 * time.Second)}, ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
+	slow := append(history("g/x", strings.Repeat("o", 20), time.Second), history("g/x", strings.Repeat("o", 21), 3*time.Second)[20:]...)
+	f(Condition{Slower: 2}, ByJob, slow, "job g/x 1 from 20:05 to open: g/x took 3s, which is slow: 95 of 100 runs take 1s at most")
+}
+
+func TestARuleOfWhichTheHistoryKnowsNothingIsNotPlayedBack(t *testing.T) {
+	_, err := Try(Rule{Alert: "a", When: Condition{StreamFull: 80}, Channels: []string{}}, nil, nil)
+	if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "when" {
+		t.Error(err)
+	}
+}

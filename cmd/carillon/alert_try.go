@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/internal/manifest"
+)
+
+func newAlertTryCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "try RULE | try -f FILE",
+		Short: "Show what a rule would have found in the last seven days",
+		Long: "Play a rule back over the runs of the last seven days, and show the incidents that it would\n" +
+			"have opened: one that there is, or one in a file, - for standard input. Nothing is saved, and\n" +
+			"nobody hears of it.",
+		Example: "  carillon alert try nightly\n" +
+			"  printf 'alert: nightly\\nwhen: {in_a_row: 3}\\nchannels: []\\n' | carillon alert try -f -",
+		Args: cobra.MaximumNArgs(1),
+	}
+	r := newRemote(cmd)
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `FILE` with the rule")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if (file == "") == (len(args) == 0) {
+			return usage(errors.New("name either a rule or a file"))
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		var trial client.AlertTrial
+		if file == "" {
+			trial, err = trySaved(cmd.Context(), api, args[0])
+		} else {
+			trial, err = tryFile(cmd, api, file)
+		}
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), trial, func(t *table) { drawTrial(t, &trial, time.Now()) })
+	}
+	return cmd
+}
+
+func trySaved(ctx context.Context, api *client.API, name string) (client.AlertTrial, error) {
+	item, err := client.Read[client.AlertItem](api.GetAlert(ctx, name))
+	if err != nil {
+		return client.AlertTrial{}, err
+	}
+	return client.Read[client.AlertTrial](api.TryAlert(ctx, item.Definition))
+}
+
+func tryFile(cmd *cobra.Command, api *client.API, file string) (client.AlertTrial, error) {
+	docs, err := manifest.Read([]string{file}, cmd.InOrStdin())
+	if err != nil {
+		return client.AlertTrial{}, err
+	}
+	if len(docs) != 1 || docs[0].Kind != manifest.Alert {
+		return client.AlertTrial{}, usage(fmt.Errorf("%s must have one rule, and nothing else", file))
+	}
+	return client.Read[client.AlertTrial](api.TryAlertWithBody(cmd.Context(), "application/json", bytes.NewReader(docs[0].JSON)))
+}
+
+func drawTrial(t *table, trial *client.AlertTrial, now time.Time) {
+	if len(trial.Items) > 0 {
+		t.row("SINCE", "FOR", "TIMES", "SUBJECT", "SUMMARY")
+	}
+	for i := range trial.Items {
+		item := &trial.Items[i]
+		until, lasts := item.ResolvedAt, ""
+		if until.IsZero() {
+			until, lasts = now, ", open"
+		}
+		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, cell(item.Summary, noteWidth))
+	}
+	t.line(fmt.Sprintf("%s in %s since %s", countOf(trial.Total, "incident"), countOf(trial.Runs, "run"), instant(trial.From)))
+}

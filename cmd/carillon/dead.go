@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+)
+
+func newDeadLettersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dead-letters",
+		Short: "Messages about runs that were refused: look at them, send them again, throw them away",
+		Long: "What executors or servers have sent and the history could not take is kept for two weeks, with the reason: it was forged,\n" +
+			"damaged, or in words of a newer version. After an upgrade such a message can be sent again.",
+		Example: "  carillon dead-letters list\n  carillon dead-letters show 17\n  carillon dead-letters replay --all",
+	}
+	cmd.AddCommand(newDeadLettersListCommand(), newDeadLettersShowCommand(),
+		newDeadLettersEachCommand("replay", "Send refused messages again, as after an upgrade",
+			"What is still refused makes a new letter. Letters that do not have all of their message, and those about what has newer versions by\n"+
+				"now, are left as they are; with --all they are passed over.",
+			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
+				return api.ReplayDeadLetter(ctx, seq)
+			}),
+		newDeadLettersEachCommand("delete", "Throw refused messages away", "",
+			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
+				return api.DeleteDeadLetter(ctx, seq)
+			}))
+	return cmd
+}
+
+func newDeadLettersListCommand() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show refused messages with their reasons, the newest first", Args: cobra.NoArgs,
+		Example: "  carillon dead-letters list\n  carillon dead-letters list --limit 0 -o json",
+	}
+	r := newRemote(cmd)
+	cmd.Flags().IntVar(&limit, "limit", 50, "how many to show; 0 is all")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		page, err := api.DeadLetters(cmd.Context(), limit)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), page, func(t *table) {
+			if len(page.Items) == 0 {
+				t.line("no dead letters")
+				return
+			}
+			t.row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
+			for _, l := range page.Items {
+				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, cell(l.Subject, 40), cell(l.Message, 20), size(int64(l.Size)), cell(l.Reason, 100))
+			}
+			if page.Next != "" {
+				t.line(fmt.Sprintf("%d of %d; --limit shows more", len(page.Items), page.Total))
+			}
+		})
+	}
+	return cmd
+}
+
+func newDeadLettersShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show LETTER", Short: "Show a refused message with what it says", Args: cobra.ExactArgs(1),
+		Example: "  carillon dead-letters show 17\n  carillon dead-letters show 17 -o json",
+	}
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		seq, err := letterNumber(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		l, err := client.Read[client.DeadLetterContent](api.GetDeadLetter(cmd.Context(), seq))
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), l, func(t *table) {
+			t.row("refused", instant(l.At))
+			t.row("stream", l.Stream)
+			t.row("subject", cell(l.Subject, 200))
+			t.row("message", cell(l.Message, 200))
+			t.row("reason", cell(l.Reason, 1000))
+			t.row("size", size(int64(l.Size)))
+			t.line("")
+			t.line(cell(l.Text, len(l.Text)))
+			if !l.Whole {
+				t.line("This is its beginning; the rest was not kept.")
+			}
+		})
+	}
+	return cmd
+}
+
+// newDeadLettersEachCommand returns the command that does something to letters, each by itself.
+func newDeadLettersEachCommand(verb, short, long string, do func(context.Context, *client.API, uint64) (*http.Response, error)) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: verb + " LETTER... | --all", Short: short, Long: long,
+		Example: "  carillon dead-letters " + verb + " 17 18\n  carillon dead-letters " + verb + " --all",
+	}
+	r := newRemote(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "all that there are now")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if all == (len(args) > 0) {
+			return usage(errors.New("name letters, or --all"))
+		}
+		var letters []uint64
+		for _, arg := range args {
+			seq, err := letterNumber(arg)
+			if err != nil {
+				return err
+			}
+			letters = append(letters, seq)
+		}
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		if all {
+			page, err := api.DeadLetters(cmd.Context(), 0)
+			if err != nil {
+				return err
+			}
+			for _, l := range page.Items {
+				letters = append(letters, l.Sequence)
+			}
+		}
+		done := 0
+		for _, seq := range letters {
+			_, err := client.Read[client.None](do(cmd.Context(), api, seq))
+			var said *client.Problem
+			switch {
+			case err == nil:
+				done++
+			case all && errors.As(err, &said) && said.Code == "conflict":
+				cmd.PrintErrln(said)
+			default:
+				return err
+			}
+		}
+		cmd.Printf("%d of %d\n", done, len(letters))
+		return nil
+	}
+	return cmd
+}
+
+func letterNumber(arg string) (uint64, error) {
+	seq, err := strconv.ParseUint(arg, 10, 64)
+	if err != nil || seq == 0 {
+		return 0, usage(fmt.Errorf("%q must be the number of a letter, as \"carillon dead-letters list\" shows it", arg))
+	}
+	return seq, nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/bus"
+	"carillon/internal/client"
+)
+
+func newGetBusCommand() *cobra.Command {
+	return newListCommand(&cobra.Command{
+		Use:   "bus",
+		Short: "How NATS keeps what there is: streams, copies, and who takes from them",
+		Long: "Show the NATS server, what its streams hold and how full they are, whether all copies are whole, and the consumers with\n" +
+			"most work. -o json and yaml have the buckets too.",
+		Example: "  carillon get bus\n  carillon get bus -o json | jq .durability",
+	}, func(ctx context.Context, api *client.API) (client.BusState, error) {
+		return client.Read[client.BusState](api.GetBus(ctx))
+	}, drawBus)
+}
+
+func drawBus(t *table, s client.BusState) {
+	server := "NATS " + s.Version + ", server " + s.Server
+	if s.Cluster != "" {
+		server += " of the cluster " + s.Cluster
+	}
+	t.line(server + ", " + size(int64(min(s.Bytes, 1<<62))) + " on disk")
+	switch s.Durability {
+	case bus.OneCopy:
+		t.line("one copy of everything: it outlives any process, not a disk; see --replicas")
+	case bus.Replicated:
+		t.line(fmt.Sprintf("%d copies of everything, all whole", s.Replicas))
+	case bus.Degraded:
+		t.line(fmt.Sprintf("DEGRADED: %d copies of everything are meant to be, some are behind or away", s.Replicas))
+	}
+	t.line("")
+	t.row("STREAM", "MESSAGES", "SIZE", "FULL", "OLDEST", "COPIES", "CONSUMERS")
+	buckets, held := 0, uint64(0)
+	for _, st := range s.Streams {
+		if st.Bucket {
+			buckets, held = buckets+1, held+st.Bytes
+			if len(st.Behind) == 0 {
+				continue
+			}
+		}
+		copies := strconv.Itoa(st.Replicas)
+		if len(st.Behind) > 0 {
+			copies += " (behind: " + strings.Join(st.Behind, ", ") + ")"
+		}
+		full := "-"
+		if st.MaxBytes > 0 {
+			full = fmt.Sprintf("%d %%", uint64(100*float64(st.Bytes)/float64(st.MaxBytes)))
+		}
+		t.row(st.Stream, grouped(int64(min(st.Messages, 1<<62))), size(int64(min(st.Bytes, 1<<62))), full, instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
+	}
+	t.line(fmt.Sprintf("and %d buckets with %s", buckets, size(int64(min(held, 1<<62)))))
+	if len(s.Consumers) == 0 {
+		return
+	}
+	t.line("")
+	t.row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
+	for _, c := range s.Consumers {
+		t.row(cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
+	}
+}

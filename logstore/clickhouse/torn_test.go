@@ -1,0 +1,132 @@
+package clickhouse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+
+	"carillon/internal/chserver/chtest"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// endAt is the end of a run that fired at an instant.
+func endAt(at time.Time) logstore.Update {
+	u := end(0)
+	u.RunID = job.FireRunID(report, at.UnixMilli(), job.CauseSchedule)
+	u.CommittedAt, u.StartedAt, u.At = at, at, at.Add(time.Second)
+	return u
+}
+
+// A server that is killed may have a write in its table of runs and not in the reports,
+// which are views of what is inserted. Once the rows that the write takes back have been
+// merged away, its repeat does not know them any more.
+func TestARepeatAfterAMergeMakesTheReportsOfItsDayAnew(t *testing.T) {
+	address := chtest.Database(t)
+	s := open(t, address)
+	at := time.Now().UTC().Truncate(time.Hour) // minutes are not kept for ever
+	lost := endAt(at)
+	lost.Status = job.StatusLost
+	called := logstore.Update{Kind: logstore.KindRecorded, RunID: lost.RunID, Job: lost.Job, Version: lost.Version, Attempt: lost.Attempt, Cause: lost.Cause, At: lost.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
+	write := func(token string, u logstore.Update) {
+		t.Helper()
+		if err := s.WriteRuns(t.Context(), token, []logstore.Update{u}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := sql(t, address)
+	tables := []string{"report_minute", "report_hour", "report_day", "report_instance"}
+	write("EVT:1-1", lost)
+	for _, table := range tables {
+		exec(t, db, "CREATE TABLE was_"+table+" AS "+table)
+		exec(t, db, "INSERT INTO was_"+table+" SELECT * FROM "+table)
+	}
+	write("TRIG:1-1", called)
+	exec(t, db, "OPTIMIZE TABLE runs FINAL")
+	for _, table := range tables { // as if their views had got nothing of that; the day's is one of the hours
+		exec(t, db, "TRUNCATE TABLE "+table)
+	}
+	for _, table := range []string{"report_minute", "report_hour", "report_instance"} {
+		exec(t, db, "INSERT INTO "+table+" SELECT * FROM was_"+table)
+	}
+	for range 2 { // killed once more
+		write("TRIG:1-1", called)
+	}
+	for _, table := range []string{"report_minute", "report_hour", "report_day"} {
+		cancelled := count(t, db, "SELECT toUInt64(sum(cancelled)) FROM "+table)
+		others := count(t, db, "SELECT toUInt64(sum(succeeded + failed + timed_out + lost + skipped + missed)) FROM "+table)
+		if cancelled != 1 || others != 0 {
+			t.Errorf("%s has %d cancelled runs and %d others, want 1 and 0", table, cancelled, others)
+		}
+	}
+}
+
+// A day's reports that are made anew lose what was counted before, and must not forget
+// which writes that was: ClickHouse removes what has no rows, soon after.
+func TestARecountRemembersWhatWasCounted(t *testing.T) {
+	address := chtest.Database(t)
+	s := open(t, address)
+	db := sql(t, address)
+	tables := []string{"report_minute", "report_hour", "report_day", "report_instance"}
+	exec(t, db, "CREATE TABLE removing (n UInt8) ENGINE = MergeTree ORDER BY n")
+	for _, table := range append(tables, "removing") { // the pause counts from when a table is attached
+		exec(t, db, "ALTER TABLE "+table+" MODIFY SETTING cleanup_delay_period = 1, cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1")
+		exec(t, db, "DETACH TABLE "+table+" SYNC")
+		exec(t, db, "ATTACH TABLE "+table)
+	}
+	at := time.Now().UTC().Truncate(logstore.Day).Add(-2 * logstore.Day) // minutes are kept for a week
+	succeeded := endAt(at)
+	write := func() {
+		t.Helper()
+		if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{succeeded}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	if err := s.Repair(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // as long as it takes that of a table which was not told to keep it
+		exec(t, db, "INSERT INTO removing VALUES (1)")
+		exec(t, db, "ALTER TABLE removing DELETE WHERE true SETTINGS mutations_sync = 2")
+		for count(t, db, "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = 'removing'") > 0 { // asks until it is so
+		}
+	}
+	write()
+	for _, table := range tables {
+		if n := count(t, db, "SELECT toUInt64(sum(succeeded)) FROM "+table); n != 1 {
+			t.Errorf("%s has %d runs that succeeded, want 1", table, n)
+		}
+	}
+}
+
+// What kept an answer waiting may have been given up and tried again, and be at work still.
+func TestARecountEndsTheOneBefore(t *testing.T) {
+	address := chtest.Database(t)
+	s := open(t, address)
+	db := sql(t, address)
+	at := time.Now().UTC().Truncate(logstore.Day).Add(-2 * logstore.Day)
+	succeeded := endAt(at)
+	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{succeeded}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, "CREATE TABLE slow (n UInt64) ENGINE = MergeTree ORDER BY n")
+	before := make(chan error, 1)
+	id := "carillon-recount-" + address[strings.LastIndex(address, "/")+1:]
+	go func() {
+		before <- db.Exec(ch.Context(t.Context(), ch.WithQueryID(id)), "INSERT INTO slow SELECT number + sleepEachRow(1) FROM numbers(600) SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0")
+	}()
+	for count(t, db, "SELECT count() FROM system.processes WHERE query_id = '"+id+"'") == 0 { // asks until it is so
+	}
+	if err := s.Repair(t.Context(), at); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, db, "SELECT count() FROM system.processes WHERE query_id = '"+id+"'"); n != 0 {
+		t.Fatal("the statement of the recount before is at work still")
+	}
+	if err := <-before; err == nil {
+		t.Error("the statement of the recount before has come to its end")
+	}
+}

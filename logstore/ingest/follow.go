@@ -1,0 +1,212 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+const (
+	// followStep is how often what has come is looked for.
+	followStep = time.Second
+	// followBack bounds how far back the events of a run that lives are looked for.
+	followBack = 24 * time.Hour
+	// At most so much is written at once.
+	followBatch = 5000
+	followBytes = 8 << 20
+)
+
+// Follow fills a store with what the streams have of runs since an instant, and with what
+// comes, until ctx is done. It takes nothing from the streams, so whoever ingests does not
+// notice; and what is damaged or forged is left out in silence, as that is theirs to tell. Runs that
+// are alive are there however old they are, but with no lines from before. upTo is called,
+// by one goroutine for each stream, with the instants up to which the store has what was said.
+//
+// It returns nil when ctx is done, and an error when the store does not take something.
+func Follow(ctx context.Context, conn *bus.Conn, store logstore.Store, since time.Time, log *slog.Logger, upTo func(stream string, at time.Time)) error {
+	f := &follower{conn: conn, store: store, log: log, upTo: upTo}
+	oldest := since
+	err := f.persist(ctx, bus.StreamTrig, func() (err error) {
+		oldest, err = f.live(ctx, since)
+		return err
+	})
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	shards := conn.Cluster().Shards
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return f.records(ctx) })
+	g.Go(func() error {
+		return f.stream(ctx, bus.StreamEvt, oldest, func(b *batch, m *message) { decodeEvent(b, m, shards) })
+	})
+	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, decodeLog) })
+	return g.Wait()
+}
+
+type follower struct {
+	conn  *bus.Conn
+	store logstore.Store
+	log   *slog.Logger
+	upTo  func(string, time.Time)
+}
+
+// errStore is that the store does not take something, which does not pass.
+type errStore struct{ error }
+
+func (e errStore) Unwrap() error { return e.error }
+
+// persist calls do until it returns nil, ctx is done, or the store is at fault.
+func (f *follower) persist(ctx context.Context, stream string, do func() error) error {
+	for pause := (backoff{}); ; {
+		err := do()
+		if err == nil || ctx.Err() != nil {
+			return nil //nolint:nilerr // whatever the stop has interrupted
+		}
+		if fault := (errStore{}); errors.As(err, &fault) {
+			return err
+		}
+		f.log.DebugContext(ctx, "stream read again", "stream", stream, "error", err)
+		pause.wait(ctx)
+	}
+}
+
+func (f *follower) write(ctx context.Context, stream string, b *batch, first, last uint64) error {
+	if err := b.write(ctx, f.store, fmt.Sprintf("%s:%d-%d", stream, first, last)); err != nil && ctx.Err() == nil {
+		return errStore{err}
+	}
+	return ctx.Err()
+}
+
+// live writes the runs that wait or go on, which are those that TRIG has a trigger or a
+// deferred item of, and returns the instant from which on events tell of them.
+func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error) {
+	oldest, b := since, &batch{}
+	add := func(t *bus.Trigger, status job.Status) {
+		b.update(logstore.Update{
+			Kind: logstore.KindRecorded, RunID: t.RunID, Job: t.Job, Version: t.Version, Attempt: t.Attempt, Cause: t.Cause, At: t.CommittedAt,
+			Status: status, Parent: t.ParentRun, Total: t.Total,
+		})
+		if t.CommittedAt.Before(oldest) {
+			oldest = t.CommittedAt
+		}
+	}
+	err := f.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(s *bus.Stored) bool {
+		// A piece is not the run, which has an item.
+		if t, err := bus.DecodeTrigger(s.Header, s.Data); err == nil && t.Total == 0 {
+			add(t, job.StatusPending)
+		}
+		return true
+	})
+	if err != nil {
+		return since, err
+	}
+	err = f.conn.Scan(ctx, bus.StreamTrig, "defer.*", func(s *bus.Stored) bool {
+		d, err := bus.DecodeDeferred(s.Header, s.Data)
+		if err != nil || d.Kind != bus.DeferredQueued && d.Kind != bus.DeferredPieces {
+			return true
+		}
+		t, err := bus.DecodeTrigger(nil, d.Trigger)
+		if err != nil {
+			return true
+		}
+		if d.Kind == bus.DeferredPieces {
+			t.Total = len(d.Pieces.States)
+			add(t, job.StatusPending)
+		} else {
+			add(t, job.StatusQueued)
+		}
+		return true
+	})
+	if err != nil {
+		return since, err
+	}
+	if most := time.Now().Add(-followBack); oldest.Before(most) {
+		oldest = most
+	}
+	return oldest, f.write(ctx, bus.StreamTrig, b, 0, 0)
+}
+
+// records follows TRIG, a work queue, which takes no second consumer of its records: it
+// is read message by message.
+func (f *follower) records(ctx context.Context) error {
+	next := uint64(1)
+	return f.persist(ctx, bus.StreamTrig, func() error {
+		for {
+			asked, full := time.Now(), false
+			b, first, size := &batch{}, next, 0
+			err := f.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectRecords, next, func(s *bus.Stored) bool {
+				decodeRecord(b, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq, at: s.At})
+				next, size = s.Seq+1, size+len(s.Data)
+				full = len(b.updates) >= followBatch || size >= followBytes
+				if full {
+					asked = s.At
+				}
+				return !full
+			})
+			// What was read is not read again, whatever comes after it.
+			if wrote := f.write(ctx, bus.StreamTrig, b, first, next-1); wrote != nil || err != nil {
+				return errors.Join(wrote, err)
+			}
+			f.upTo(bus.StreamTrig, asked)
+			if !full && !wait(ctx, followStep) {
+				return nil
+			}
+		}
+	})
+}
+
+// stream follows a stream from an instant on.
+func (f *follower) stream(ctx context.Context, stream string, since time.Time, decode func(*batch, *message)) error {
+	position := uint64(0)
+	return f.persist(ctx, stream, func() error {
+		cfg := reader()
+		if position > 0 {
+			cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, position+1
+		} else {
+			cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
+		}
+		c, err := f.conn.JS.CreateConsumer(ctx, stream, cfg)
+		if err != nil {
+			return fmt.Errorf("follow %s: %w", stream, bus.Unavailable(err))
+		}
+		name := c.CachedInfo().Name
+		defer func() { _ = f.conn.JS.DeleteConsumer(ctx, stream, name) }() // else it ends after a minute
+		for delivery := uint64(0); ; {
+			asked := time.Now()
+			messages, err := pull(ctx, f.conn.NC, stream, name, pullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
+			if err != nil {
+				return err
+			}
+			if len(messages) == 0 {
+				f.upTo(stream, asked)
+				if !wait(ctx, followStep) {
+					return nil
+				}
+				continue
+			}
+			b := &batch{}
+			for _, m := range messages {
+				delivery++
+				if err := inOrder(m, delivery, stream); err != nil {
+					return err
+				}
+				decode(b, m)
+			}
+			last := messages[len(messages)-1]
+			if err := f.write(ctx, stream, b, messages[0].seq, last.seq); err != nil {
+				return err
+			}
+			position = last.seq
+			f.upTo(stream, last.at)
+		}
+	})
+}

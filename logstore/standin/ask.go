@@ -1,0 +1,119 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// ask asks the stand-in if there is one and the caller takes such an answer, and else the
+// history.
+func ask[T any](ctx context.Context, s *Store, question func(logstore.Store) (T, error)) (T, error) {
+	witness := logstore.WitnessOf(ctx)
+	if witness == nil {
+		return question(s.Store)
+	}
+	s.mu.RLock()
+	if in := s.in; in != nil {
+		defer s.mu.RUnlock()
+		witness.Say(in.partial()) // before it is asked: what comes meanwhile may be missing
+		return question(in.store)
+	}
+	s.mu.RUnlock()
+	s.stateMu.Lock()
+	behind := s.behind
+	s.stateMu.Unlock()
+	if !behind.IsZero() {
+		witness.Say(logstore.Partial{AsOf: behind})
+	}
+	return question(s.Store)
+}
+
+// known returns what the stand-in answered about one run. Of a run that is older than what
+// it has, that there is nothing says nothing.
+func known[T any](ctx context.Context, id job.RunID, found []T, err error) ([]T, error) {
+	witness := logstore.WitnessOf(ctx)
+	if len(found) > 0 || err != nil && !errors.Is(err, job.ErrNotFound) || witness == nil {
+		return found, err
+	}
+	if p := witness.Partial(); p != nil && id.Time().Before(p.Since) {
+		return nil, fmt.Errorf("%w: the log store is away, and run %s is from before what the streams have", job.ErrUnavailable, id)
+	}
+	return found, err
+}
+
+// Run implements [logstore.Store].
+func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Run, error) { return from.Run(ctx, id) })
+	return known(ctx, id, found, err)
+}
+
+// Changes implements [logstore.Store].
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Change, error) { return from.Changes(ctx, id, piece) })
+	return known(ctx, id, found, err)
+}
+
+// Lines implements [logstore.Store].
+func (s *Store) Lines(ctx context.Context, f logstore.LineFilter) ([]logstore.Line, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Line, error) { return from.Lines(ctx, f) })
+	return known(ctx, f.RunID, found, err)
+}
+
+// Pieces implements [logstore.Store].
+func (s *Store) Pieces(ctx context.Context, f logstore.PieceFilter) (logstore.PiecePage, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.PiecePage, error) { return from.Pieces(ctx, f) })
+}
+
+// Runs implements [logstore.Store].
+func (s *Store) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.RunPage, error) { return from.Runs(ctx, f) })
+}
+
+// Search implements [logstore.Store].
+func (s *Store) Search(ctx context.Context, f logstore.SearchFilter) (logstore.SearchPage, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.SearchPage, error) { return from.Search(ctx, f) })
+}
+
+// CountHits implements [logstore.Store].
+func (s *Store) CountHits(ctx context.Context, f logstore.HitCountFilter) (logstore.HitCounts, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.HitCounts, error) { return from.CountHits(ctx, f) })
+}
+
+// Counts implements [logstore.Store].
+func (s *Store) Counts(ctx context.Context, f logstore.RunFilter) (map[job.Status]int, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[job.Status]int, error) { return from.Counts(ctx, f) })
+}
+
+// Facets implements [logstore.Store].
+func (s *Store) Facets(ctx context.Context, f logstore.FacetFilter) (logstore.Facets, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.Facets, error) { return from.Facets(ctx, f) })
+}
+
+// Histogram implements [logstore.Store].
+func (s *Store) Histogram(ctx context.Context, f logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]map[job.Status]int, error) { return from.Histogram(ctx, f, parts) })
+}
+
+// Report implements [logstore.Store].
+func (s *Store) Report(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.Report, error) { return from.Report(ctx, f) })
+}
+
+// Failures implements [logstore.Store].
+func (s *Store) Failures(ctx context.Context, f logstore.FailureFilter) ([]logstore.Failure, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]logstore.Failure, error) { return from.Failures(ctx, f) })
+}
+
+// LastRuns implements [logstore.Store].
+func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[job.Name][]logstore.Run, error) { return from.LastRuns(ctx, jobs, n) })
+}
+
+// Standings implements [logstore.Store].
+func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[job.Name]logstore.Standing, error) { return from.Standings(ctx, jobs) })
+}

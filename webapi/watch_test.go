@@ -1,0 +1,136 @@
+package webapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// says publishes lines of a run as an executor does.
+func (w *world) says(u logstore.Update, texts ...string) {
+	w.Helper()
+	l := bus.Log{RunID: u.RunID, Job: u.Job, Attempt: 1, Instance: "i1"}
+	for i, text := range texts {
+		l.Lines = append(l.Lines, bus.LogLine{Seq: int64(i + 1), At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: text})
+	}
+	m, err := l.Msg()
+	w.check(err)
+	_, err = w.conn.JS.PublishMsg(w.Context(), m)
+	w.check(err)
+}
+
+// watched reads a watch until a line has this text, and returns the texts of all.
+func (l *listener) watched(last string) (texts []string) {
+	l.Helper()
+	for {
+		name, _, data := l.event()
+		if name == "rate" {
+			continue
+		}
+		var lines []logstore.Line
+		if err := json.Unmarshal([]byte(data), &lines); err != nil || name != "lines" {
+			l.Fatalf("event %q %s after %q", name, data, texts)
+		}
+		for _, line := range lines {
+			texts = append(texts, string(line.Job)+" "+line.Text)
+			if line.Text == last {
+				return texts
+			}
+		}
+	}
+}
+
+func TestAWatchGivesWhatAllRunsPrintThatMatches(t *testing.T) {
+	w := newWorld(t)
+	x, y := begun("billing/x", noon), begun("orders/y", noon)
+	for query, expected := range map[string]string{
+		"":                   "[billing/x a timeout orders/y none orders/y a Timeout orders/y end]",
+		"?text=timeout+end":  "[]",
+		"?text=timeout":      "[billing/x a timeout orders/y a Timeout]",
+		"?group=orders":      "[orders/y none orders/y a Timeout orders/y end]",
+		"?job=billing/x":     "[billing/x a timeout]",
+		"?level=error":       "[]",
+		"?level=info&text=a": "[billing/x a timeout orders/y a Timeout]",
+	} {
+		// What ends each is published to both, so that whichever is watched comes to its end.
+		l := w.listen("/api/v1/logs/tail" + query)
+		w.says(x, "a timeout")
+		w.says(y, "none", "a Timeout", "end")
+		rate := LogRate{}
+		var got []string
+		for rate.Lines == 0 && expected != "[]" || expected == "[]" && got == nil {
+			name, _, data := l.event()
+			switch name {
+			case "lines":
+				var lines []logstore.Line
+				w.check(json.Unmarshal([]byte(data), &lines))
+				for _, line := range lines {
+					got = append(got, string(line.Job)+" "+line.Text)
+				}
+			case "rate":
+				w.check(json.Unmarshal([]byte(data), &rate))
+				if expected == "[]" {
+					got = []string{}
+				}
+			}
+		}
+		if fmt.Sprint(got) != expected {
+			t.Errorf("%s: %q, want %s", query, got, expected)
+		}
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/tail?group=A+B", nil, `"field":"group"`)
+}
+
+func TestAWatchShowsSomeOfARushAndCountsAllOfIt(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	l := w.listen("/api/v1/logs/tail")
+	texts := make([]string, 3000)
+	for i := range texts {
+		texts[i] = "line " + itoa(int64(i))
+	}
+	w.says(x, texts...)
+	shown := l.watched("line 2999")
+	if len(shown) > shownLines {
+		t.Errorf("%d lines were shown at once, want %d at most", len(shown), shownLines)
+	}
+	for {
+		name, _, data := l.event()
+		if name != "rate" {
+			t.Fatalf("event %q %s, want the rate", name, data)
+		}
+		var rate LogRate
+		w.check(json.Unmarshal([]byte(data), &rate))
+		if rate.Lines == 0 {
+			continue // of the second before
+		}
+		if rate.Lines != len(texts) || rate.Shown != len(shown) || rate.Dropped {
+			t.Errorf("the rate is %+v, with %d of %d lines shown", rate, len(shown), len(texts))
+		}
+		return
+	}
+}
+
+func TestAWatchHasTheLogsThatOneMaySee(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll", Grants: []auth.Grant{}})
+	l := g.listen("/api/v1/logs/tail", bob.headers()...)
+	other := g.listen("/api/v1/logs/tail?group=ops&job=billing/x", bob.headers()...)
+	for _, name := range []job.Name{"ops/x", "payroll/x", "billing/x"} {
+		g.says(begun(name, noon), "of "+string(name))
+	}
+	g.says(begun("billing/x", noon), "end")
+	if got := fmt.Sprint(l.watched("end")); got != "[billing/x of billing/x billing/x end]" {
+		t.Errorf("bob sees %s", got)
+	}
+	if name, _, data := other.event(); name != "" && name != "rate" {
+		t.Errorf("of another group and job there is %q %s", name, data)
+	}
+}
