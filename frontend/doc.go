@@ -6,8 +6,9 @@
 //
 // # How it is served
 //
-// Everything lies in memory with its type, its ETag and, where the build wrote them
-// beside it, its brotli and gzip forms. Names below /assets/ change with their
+// Everything lies in memory with its type and its ETag: text in the brotli and gzip
+// forms that the build left of it, and unpacked once a client asks that takes neither;
+// fonts as they are. Names below /assets/ change with their
 // content, so browsers keep them for a year; all else is asked for again each time,
 // and answered with 304 while it is the same.
 //

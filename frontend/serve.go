@@ -1,14 +1,18 @@
 package frontend
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -21,7 +25,7 @@ type asset struct {
 	contentType  string
 	cacheControl string
 	etag         string
-	identity     []byte
+	identity     func() []byte
 	brotli       []byte // nil when the build left it out
 	gzip         []byte
 }
@@ -51,16 +55,20 @@ func handler(files fs.FS) http.Handler {
 func load(files fs.FS) map[string]*asset {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || isCompressed(name) {
+		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, ".br") {
 			return err
 		}
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
+		name, packed := strings.CutSuffix(name, ".gz")
 		a := newAsset(name, data)
-		a.brotli = optional(files, name+".br")
-		a.gzip = optional(files, name+".gz")
+		if packed {
+			a.gzip = data
+			a.identity = sync.OnceValue(func() []byte { return unpack(name, data) })
+			a.brotli = optional(files, name+".br")
+		}
 		assets[name] = a
 		return nil
 	})
@@ -68,10 +76,6 @@ func load(files fs.FS) map[string]*asset {
 		panic("BUG: embedded files cannot be read: " + err.Error())
 	}
 	return assets
-}
-
-func isCompressed(name string) bool {
-	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
 
 func optional(files fs.FS, name string) []byte {
@@ -82,13 +86,28 @@ func optional(files fs.FS, name string) []byte {
 	return data
 }
 
+// unpack is for the few clients that take no coding at all.
+func unpack(name string, packed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic("BUG: " + name + " is not packed: " + err.Error())
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		panic("BUG: " + name + " cannot be unpacked: " + err.Error())
+	}
+	return data
+}
+
+// newAsset makes the asset of a file that is sent as it is. Data is what its ETag
+// stands for.
 func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	a := &asset{
 		contentType:  typeOf(name),
 		cacheControl: revalidate,
 		etag:         base64.RawURLEncoding.EncodeToString(sum[:12]),
-		identity:     data,
+		identity:     func() []byte { return data },
 	}
 	if strings.HasPrefix(name, "assets/") {
 		a.cacheControl = immutable
@@ -155,7 +174,7 @@ func (a *asset) choose(accept string) (body []byte, encoding string) {
 	case a.gzip != nil && accepts(accept, "gzip"):
 		return a.gzip, "gzip"
 	}
-	return a.identity, ""
+	return a.identity(), ""
 }
 
 // accepts reports whether an Accept-Encoding header takes a coding that it names.

@@ -1,6 +1,9 @@
 package frontend
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,10 +26,20 @@ func aBuild() fstest.MapFS {
 	return fstest.MapFS{
 		".keep":              {},
 		"index.html":         {Data: []byte("the console")},
-		"assets/app-1.js":    {Data: []byte("script")},
 		"assets/app-1.js.br": {Data: []byte("br")},
-		"assets/app-1.js.gz": {Data: []byte("gz")},
+		"assets/app-1.js.gz": {Data: packed("script")},
+		"assets/geist.woff2": {Data: []byte("font")},
 	}
+}
+
+func packed(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, werr := w.Write([]byte(text))
+	if err := errors.Join(werr, w.Close()); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }
 
 func TestAnUnbuiltConsoleSaysHowToBuildIt(t *testing.T) {
@@ -46,7 +59,7 @@ func TestEveryPathButAFilesIsTheConsole(t *testing.T) {
 			t.Errorf("%s: %d %q %v", path, r.Code, text, r.Header())
 		}
 	}
-	for _, path := range []string{"/assets/app-0.js", "/assets/app-1.js.br", "/assets/"} {
+	for _, path := range []string{"/assets/app-0.js", "/assets/app-1.js.br", "/assets/app-1.js.gz", "/assets/"} {
 		if r := get(h, path); r.Code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", path, r.Code)
 		}
@@ -68,10 +81,14 @@ func TestAnAssetIsSentInTheSmallestFormThatTheClientTakes(t *testing.T) {
 		}
 	}
 	f("gzip, deflate, br", "br", "br")
-	f("gzip", "gzip", "gz")
-	f("br;q=0, gzip;q=0.5", "gzip", "gz")
+	f("gzip", "gzip", string(packed("script")))
+	f("br;q=0, gzip;q=0.5", "gzip", string(packed("script")))
 	f("br; q=0.0, gzip;q=0", "", "script")
 	f("", "", "script")
+	font := get(h, "/assets/geist.woff2", "Accept-Encoding", "br, gzip")
+	if text := font.Body.String(); text != "font" || font.Header().Get("Content-Encoding") != "" || font.Header().Get("Vary") != "" {
+		t.Errorf("a font: %q %v", text, font.Header())
+	}
 }
 
 func TestAFormThatTheClientHasIsNotSentAgain(t *testing.T) {

@@ -35,7 +35,7 @@ task: {shell: "true"}
 `,
   );
   await drawer.getByRole("button", { name: "Check" }).click();
-  await drawer.getByText("2 to change and 1 refused").waitFor();
+  await drawer.getByText("1 to create, 1 to change and 1 refused").waitFor();
   await drawer.getByRole("button", { name: "Save 2 documents" }).click();
   await drawer.getByText("2 saved, 1 refused").waitFor();
   expect(faults).toEqual([]);

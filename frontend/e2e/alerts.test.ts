@@ -1,8 +1,38 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage();
+
+it("a channel's test shows what the other side answered, and so does its log", async () => {
+  const hook = createServer((request, response) => {
+    request.resume();
+    response.writeHead(503, { "Content-Type": "text/plain" }).end("no tea here");
+  }).listen(0, "127.0.0.1");
+  await once(hook, "listening");
+  const address = hook.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  await program.api("PUT", "/alerts/channels/tea", {
+    channel: "tea",
+    kind: "webhook",
+    url: `http://127.0.0.1:${port}/`,
+  });
+  const { page, faults, close } = await open("/alerts/channels");
+  const row = page.locator("tr", { hasText: "tea" });
+  await row.getByRole("button", { name: "Test", exact: true }).click();
+  const drawer = page.getByRole("dialog", { name: "Messages to tea" });
+  await drawer.getByText(/^Answered 503 Service Unavailable after \d/).waitFor();
+  await drawer.locator("pre", { hasText: "no tea here" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await row.getByRole("button", { name: "Messages to tea" }).click();
+  expect(await drawer.locator("li.delivery").count()).toBe(1);
+  hook.close();
+  expect(faults).toEqual([]);
+  await close();
+});
 
 it("a rule is made, a run fails, and somebody looks after what it found", async () => {
   const { page, faults, close } = await open("/alerts/channels");

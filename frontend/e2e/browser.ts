@@ -39,8 +39,11 @@ export async function open(
     ...rest,
   });
   await context.addInitScript(
-    (prefs) => localStorage.setItem("carillon.prefs", prefs),
-    JSON.stringify({ theme, lang }),
+    (prefs) => {
+      const chosen = JSON.parse(localStorage.getItem("carillon.prefs") ?? "{}");
+      localStorage.setItem("carillon.prefs", JSON.stringify({ ...chosen, ...prefs }));
+    },
+    { theme, lang },
   );
   const page = await context.newPage();
   // What never comes reaches it, on a machine however slow and busy. It is much longer than a page goes

@@ -75,3 +75,110 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("of two people who edit a job, the second sees what both did, and merges it", async () => {
+  await program.job("default/shared", "echo one", { schedule: { cron: "0 2 * * *" }, description: "old" });
+  const [mine, theirs] = await Promise.all([
+    open("/jobs/default/shared/edit"),
+    open("/jobs/default/shared/edit"),
+  ]);
+  await mine.page.getByLabel("Description").fill("mine");
+  await mine.page.getByLabel("An attempt").fill("10m");
+  // The other is faster.
+  await theirs.page.getByLabel("Description").fill("theirs");
+  await theirs.page.locator(".cron input").nth(1).fill("4");
+  await theirs.page.keyboard.press("Control+s");
+  await theirs.page.getByRole("dialog").getByText("The next fire moves from").waitFor();
+  expect(await axe(theirs.page)).toEqual([]);
+  await theirs.page.getByRole("dialog").getByRole("button", { name: "Save as v2" }).click();
+  await theirs.page.getByRole("heading", { name: "shared" }).waitFor();
+
+  await mine.page.keyboard.press("Control+s");
+  const dialog = mine.page.getByRole("dialog");
+  await dialog.getByRole("heading", { name: /^local saved v2 .+/ }).waitFor();
+  const field = (name: string) => dialog.getByRole("listitem").filter({ hasText: name });
+  await field("description").getByText("changed by both").waitFor();
+  await field("schedule.cron").getByText("changed by local").waitFor();
+  await field("timeout").getByText("changed by you").waitFor();
+  expect(await dialog.getByRole("button", { name: "Merge" }).isDisabled()).toBe(true);
+  await dialog.getByText("1 field is still to be chosen").waitFor();
+  expect(await axe(mine.page)).toEqual([]);
+  // Whoever only looks loses nothing.
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  expect(await mine.page.getByLabel("Description").inputValue()).toBe("mine");
+
+  await mine.page.keyboard.press("Control+s");
+  await field("description").getByLabel("Yours").check();
+  await dialog.getByRole("button", { name: "Merge" }).click();
+  await dialog.locator(".changes").getByText("mine").waitFor();
+  await dialog.getByRole("button", { name: "Side by side" }).click();
+  await dialog.locator(".cm-host").getByText("timeout").waitFor();
+  await dialog.getByRole("button", { name: "Save as v3" }).click();
+  await mine.page.getByRole("heading", { name: "shared" }).waitFor();
+  const { definition } = await program.api<{ definition: unknown }>("GET", "/jobs/default/shared");
+  expect(definition).toMatchObject({
+    version: 3,
+    description: "mine",
+    timeout: "10m",
+    schedule: { cron: "0 4 * * *" },
+    task: { shell: "echo one" },
+  });
+  expect([...mine.faults, ...theirs.faults]).toEqual([]);
+  await Promise.all([mine.close(), theirs.close()]);
+});
+
+it("a job is edited as YAML, whose comments stay, and whose wrong lines are said", async () => {
+  await program.job("default/written", "echo one", { schedule: { cron: "0 2 * * *" } });
+  const { page, faults, close } = await open("/jobs/default/written/edit");
+  const yaml = page.locator(".cm-content").first();
+  const write = async (text: string) => {
+    await yaml.click();
+    await page.keyboard.press("Control+a");
+    await yaml.evaluate((content, pasted) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", pasted);
+      content.dispatchEvent(
+        new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
+      );
+    }, text);
+  };
+  const form = page.getByRole("button", { name: "Form", exact: true });
+  await page.getByRole("button", { name: "YAML", exact: true }).click();
+  await write("job: default/written\ntask: [");
+  await page.getByText(/^Line 2: /).waitFor();
+  expect(await form.isDisabled()).toBe(true);
+  await write("job: default/written\ntask:\n  command: ls\n");
+  await page.getByText("Line 3: task.command must be a list.").waitFor();
+  await write(
+    "job: default/written\n# Before the banks close\nschedule:\n  cron: 0 2 * * *\ntask:\n  shell: echo one\ntimeout: 10x\n",
+  );
+  await page.keyboard.press("Control+s");
+  await page.locator(".errors").getByRole("button", { name: "timeout" }).waitFor();
+  await page.locator(".cm-badline").getByText("timeout").waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await form.click();
+  const timeout = page.getByLabel("An attempt");
+  await page.locator(".errors").getByRole("button", { name: "timeout" }).click();
+  expect(await timeout.evaluate((field) => field === document.activeElement)).toBe(true);
+  await timeout.fill("10m");
+  await page.locator(".errors").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "YAML", exact: true }).click();
+  await yaml.getByText("# Before the banks close").waitFor();
+  await yaml.getByText("timeout: 10m").waitFor();
+
+  // What is wrong with a field is said when it is left.
+  await form.click();
+  await page.getByLabel("Owner").fill("somebody");
+  await page.getByLabel("Grace").fill("400h");
+  await page.getByLabel("Owner").focus();
+  await page.locator(".ferr").first().waitFor();
+  expect(await page.locator(".errors").count()).toBe(0);
+
+  await program.job("default/written", "echo two");
+  await page.getByLabel("Grace").fill("20s");
+  await page.getByLabel("Owner").focus();
+  await page.getByText("Somebody has saved this job since you began.").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -82,6 +82,22 @@ it("an instance's slots and labels are changed, and cordoning is undone", async 
   await close();
 });
 
+it("a group is prepared before anything connects", async () => {
+  const { page, faults, close } = await open("/executors");
+  await page.locator(".kpi", { hasText: "Accept p99" }).waitFor();
+  await page.getByRole("button", { name: "New group" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("default");
+  expect(await dialog.getByRole("button", { name: "Prepare it" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Name").fill("ledgers");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Prepare it" }).click();
+  await page.waitForURL("**/executors/ledgers");
+  await page.getByText("No executor: runs of this group wait. Start one:").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a group is limited, and its jobs wait by priority", async () => {
   await program.job("default/urgent", "true", { priority: "high" });
   const { page, faults, close } = await open("/executors/default", { theme: "dark" });

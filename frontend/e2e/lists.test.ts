@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
@@ -42,11 +43,22 @@ it("columns are chosen, and a link shows them to somebody else", async () => {
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Last 30 runs", { exact: true }).uncheck();
   await dialog.getByLabel("Timeout", { exact: true }).check();
-  for (let i = 0; i < 5; i++) await dialog.getByRole("button", { name: "Move Timeout forward" }).click();
+  for (let i = 0; i < 6; i++) await dialog.getByRole("button", { name: "Move Timeout forward" }).click();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Done" }).click();
-  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95");
-  const chosen = ["", "Job", "Timeout", "Schedule", "Last run", "Next fire", "Success", "p95", "Actions"];
+  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95,owner");
+  const chosen = [
+    "",
+    "Job",
+    "Timeout",
+    "Schedule",
+    "Last run",
+    "Next fire",
+    "Success 7 d",
+    "p95",
+    "Owner",
+    "Actions",
+  ];
   await expect.poll(() => heads(page)).toEqual(chosen);
   await page.locator("tr", { hasText: "quick" }).getByText("5m").waitFor();
 
@@ -58,15 +70,15 @@ it("columns are chosen, and a link shows them to somebody else", async () => {
   expect(await heads(other)).toEqual(chosen);
   await closeOther();
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
-  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95");
+  await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95,owner");
   await page.getByRole("button", { name: "Columns" }).click();
   await dialog.getByRole("button", { name: "As usual" }).click();
   await page.waitForURL("**/jobs");
-  await expect.poll(() => heads(page)).toHaveLength(9);
+  await expect.poll(() => heads(page)).toHaveLength(10);
 
   await page.goto(`${program.url}/runs?cols=job,started,version`);
   await page.locator("table.runs tbody tr").first().waitFor();
-  expect(await heads(page)).toEqual(["Status", "Job", "Started", "Version"]);
+  expect(await heads(page)).toEqual(["", "Status", "Job", "Started", "Version", "Actions"]);
   await page.locator("tr", { hasText: "quick" }).getByText("v1").first().waitFor();
   expect(await axe(page)).toEqual([]);
   expect(faults).toEqual([]);
@@ -134,6 +146,46 @@ it("all lines that a search finds are charted, and followed as they are printed"
   await page.getByRole("button", { name: "Show the whole range" }).click();
   await page.waitForURL("**/logs?q=tick");
   await chart.waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a search is narrowed by words of its field, kept under a name, saved as a file, and shows what stands around a line", async () => {
+  await program.job("default/around", 'for n in $(seq 30); do echo "step $n"; done');
+  await program.run("default/around");
+  const { page, faults, close } = await open("/logs");
+  const field = page.getByRole("textbox", { name: /^Words/ });
+  await field.fill("step job:default/around ");
+  await page.waitForURL("**/logs?job=default/around&q=step");
+  await expect.poll(() => field.inputValue()).toBe("step ");
+  await field.fill('"step 15"');
+  await expect.poll(() => page.locator(".hits .ll .m").allTextContents()).toEqual(["step 15"]);
+
+  await page.getByRole("button", { name: "Lines around it" }).click();
+  const around = page.getByRole("region", { name: "Lines around it" });
+  await expect
+    .poll(() => around.locator(".m").allTextContents())
+    .toEqual([...Array(11).keys()].map((n) => `step ${n + 10}`));
+  expect(await around.locator(".linked .m").textContent()).toBe("step 15");
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Export" }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Plain text" }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe("logs.txt");
+  expect(await readFile(await file.path(), "utf8")).toMatch(/^\S+Z info {2}default\/around step 15\n$/);
+
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitem", { name: "Save these filters…" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("steps");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.waitForURL("**/logs");
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "steps" }).click();
+  await page.waitForURL(/\/logs\?.*job=default\/around/);
   expect(faults).toEqual([]);
   await close();
 });

@@ -37,3 +37,98 @@ it("a log is followed until somebody leaves its end, at whatever moment, and aga
   expect(faults).toEqual([]);
   await close();
 }, 90_000);
+
+it("a log of two hundred thousand lines is opened, searched and paged at any line", async () => {
+  await program.job("default/long", 'seq 1 200000 | sed "s/^/line /"', { timeout: "5m" });
+  const run = await program.run("default/long");
+  const { page, faults, close } = await open(`/runs/${run}#L150000`);
+  const log = page.locator(".log");
+  await log.getByText("line 150000", { exact: true }).waitFor();
+  // More is read in both directions, and the line at which one is stays where it is.
+  await log.evaluate((el) => el.scrollBy(0, -90_000));
+  await log.locator('.ll[data-seq^="1455"]').first().waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("g");
+  await log.getByText("line 1", { exact: true }).waitFor();
+  await page.keyboard.press("Shift+G");
+  await log.getByText("line 200000", { exact: true }).waitFor();
+  await page.keyboard.press("/");
+  await page.getByLabel("Find in log").fill("line 19999[13]$");
+  await page.getByText("none", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "As a regular expression" }).click();
+  await page.getByLabel("Find in log").press("Enter");
+  await page.getByText("1 / 2").waitFor();
+  await log.locator("mark.cur").waitFor();
+  await page.getByLabel("Find in log").press("Enter");
+  await page.getByText("2 / 2").waitFor();
+  expect(await log.locator(".ll").count()).toBeLessThanOrEqual(80);
+  // What is not on the page is found in the store.
+  await page.getByRole("button", { name: "As a regular expression" }).click();
+  await page.getByLabel("Find in log").fill("line 77");
+  await page.getByRole("link", { name: "In the whole log" }).click();
+  await page.getByText("line 77", { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+}, 180_000);
+
+it("stack traces are folded, JSON is opened, lines are wrapped, and a range is a link", async () => {
+  await program.job(
+    "default/traces",
+    String.raw`echo before; echo '{"id":12345678901234567890,"ok":true}'; echo "java.lang.IllegalStateException: no db"
+for i in 1 2 3 4 5 6; do printf '\tat com.acme.Ledger.m%s(Ledger.java:%s)\n' $i $i; done
+head -c 900 /dev/zero | tr '\0' y; echo; exit 1`,
+  );
+  const run = await program.run("default/traces");
+  const { page, faults, close } = await open(`/runs/${run}`);
+  const log = page.locator(".log");
+  await log.getByText("Ledger.java:3").waitFor();
+  const fold = log.getByRole("button", { name: "3 more lines of this stack trace" });
+  await fold.click();
+  await log.getByText("Ledger.java:6").waitFor();
+  await log.getByRole("button", { name: "Show as JSON: 2" }).click();
+  await log.getByText('"id": 12345678901234567890,').waitFor();
+  expect(await axe(page)).toEqual([]);
+  const wide = () => log.evaluate((el) => el.scrollWidth > el.clientWidth);
+  expect(await wide()).toBe(true);
+  await page.keyboard.press("w");
+  await page.locator(".log.wrapped").waitFor();
+  await expect.poll(wide, { timeout: 30_000 }).toBe(false);
+  await log.getByRole("button", { name: "Copy link to this line: 3", exact: true }).click();
+  await log
+    .getByRole("button", { name: "Copy link to this line: 5", exact: true })
+    .click({ modifiers: ["Shift"] });
+  await page.waitForURL(/#L3-5$/);
+  expect(await log.locator(".ll.linked").count()).toBe(3);
+  await page.keyboard.press("Shift+Digit2");
+  await page.getByRole("button", { name: /^Info/, pressed: false }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+}, 90_000);
+
+it("a run is compared with the last that succeeded, and saved with all that is known of it", async () => {
+  await program.job("default/varies", 'echo "attempt"; [ "$(date +%s%N | tail -c 2)" = x ]', {});
+  const bad = await program.run("default/varies");
+  await program.job("default/varies", "echo fine", {});
+  const good = await program.run("default/varies");
+  const { page, faults, close } = await open(`/runs/${bad}`);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Compare with…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("row", { name: /Status Failed Succeeded/ }).waitFor();
+  await dialog.getByRole("row", { name: /Definition v1 v2/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("link").click();
+  await page.waitForURL(`**/runs/${good}`);
+  await page.goBack();
+  await page.waitForURL(`**/runs/${bad}`);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Download bundle" }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe(`default-varies-${bad}.zip`);
+  await page.keyboard.press("]");
+  await page.waitForURL(`**/runs/${good}`);
+  expect(faults).toEqual([]);
+  await close();
+}, 90_000);

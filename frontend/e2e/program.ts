@@ -57,6 +57,8 @@ export class Program {
       "--nats",
       this.nats,
       "--no-samples",
+      "--alert-allow",
+      "127.0.0.1",
       ...this.more,
     ]);
     this.child = child;

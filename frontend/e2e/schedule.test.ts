@@ -50,3 +50,44 @@ it("the month shows what fires daily, and the days that a calendar takes out", a
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a cell of the load map has as many fires as the previews of its jobs", async () => {
+  await program.api("PUT", "/calendars/backup", {
+    calendar: "backup",
+    zone: "Asia/Shanghai",
+    windows: [{ from: "03:35", to: "03:40" }],
+  });
+  await program.job("default/minutely", "true", {
+    schedule: { cron: "* * * * *", zone: "Asia/Shanghai", except: ["backup"] },
+  });
+  const { page, faults, close } = await open("/schedule/load?by=slots");
+  const map = page.locator(".heatmap");
+  const row = page.locator(".heatrow").nth(3);
+  await row.locator(".heat").nth(14).click(); // half past three
+  await expect.poll(() => map.getAttribute("aria-label")).toContain("03:30–03:45");
+  const [, told] = /(\d+) fires/.exec((await map.getAttribute("aria-label")) ?? "") ?? [];
+
+  const day = await row.locator("span").first().textContent();
+  const from = Date.parse(`${day} ${new Date(Date.now() + 3 * 86_400_000).getFullYear()} 03:30 GMT+0800`);
+  const { items } = await program.api<{ items: { definition: { job: string } }[] }>("GET", "/jobs");
+  let sum = 0;
+  for (const { definition } of items) {
+    const since = new Date(from - 1).toISOString();
+    const { fires } = await program.api<{ fires: { due: string; skipped?: boolean }[] }>(
+      "GET",
+      `/jobs/${definition.job}/preview?n=20&from=${since}`,
+    );
+    sum += fires.filter((f) => !f.skipped && Date.parse(f.due) < from + 900_000).length;
+  }
+  expect(Number(told)).toBe(sum);
+  expect(sum).toBe(11); // of the fifteen minutes five are the backup's; and the nightly job
+  await page.locator("tr", { hasText: "minutely" }).getByText("10").waitFor();
+
+  await map.focus();
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(() => map.getAttribute("aria-label")).not.toContain(`${day} 03:30`);
+  await page.getByRole("button", { name: "Slot-minutes" }).click();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /**
  * A server on the NATS of another program, which may go away without it. It fires for no
- * jobs: that program does. Whoever asks it has to sign in.
+ * jobs unless its roles say so: that program does. Whoever asks it has to sign in.
  */
 export class Server {
   url = "";
@@ -25,8 +25,8 @@ export class Server {
     });
   }
 
-  async start(nats: string): Promise<void> {
-    const flags = { nats, data: this.data, http: "127.0.0.1:0", node: "second", roles: "store,api" };
+  async start(nats: string, roles = "store,api"): Promise<void> {
+    const flags = { nats, data: this.data, http: "127.0.0.1:0", node: "second", roles };
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", ["server", ...args]);
     this.child = child;
@@ -45,6 +45,7 @@ export class Server {
 
   async remove(): Promise<void> {
     const child = this.child;
+    this.child = undefined;
     if (child && child.exitCode === null) {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL"); // an orderly end would wait for NATS

@@ -7,6 +7,42 @@ const { program, open } = stage(async (p) => {
   await p.run("default/noisy");
 });
 
+it("navigation, rows and hours are as one chose them, and stay so", async () => {
+  await program.job("default/hours", "true");
+  await program.run("default/hours");
+  const { page, faults, close } = await open("/settings/profile");
+  const look = () => page.locator("html").evaluate((e) => ({ ...e.dataset }));
+  await page.getByRole("button", { name: "Narrow the navigation" }).click();
+  await page.getByRole("button", { name: "Compact" }).click();
+  await page.getByRole("button", { name: "12 hours" }).click();
+  expect(await look()).toMatchObject({ side: "narrow", rows: "compact" });
+  expect(await axe(page)).toEqual([]);
+
+  await page.goto(`${program.url}/jobs`);
+  await page.locator("tbody td").first().waitFor();
+  expect(await look()).toMatchObject({ side: "narrow", rows: "compact" });
+  expect(
+    await page
+      .locator("tbody tr td")
+      .first()
+      .evaluate((e) => e.getBoundingClientRect().height),
+  ).toBeLessThan(60);
+  expect(
+    await page.locator("aside.side").evaluate((e) => e.getBoundingClientRect().width),
+  ).toBeLessThanOrEqual(56);
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/runs?range=24h`);
+  await page
+    .locator("tbody")
+    .getByText(/\d\d:\d\d:\d\d [ap]m/)
+    .first()
+    .waitFor();
+  await page.getByRole("button", { name: "Widen the navigation" }).click();
+  expect(await page.locator("aside.side").evaluate((e) => e.getBoundingClientRect().width)).toBe(228);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a rule of retention shows what it does to the disk, and is saved after a question", async () => {
   const { page, faults, close } = await open("/settings/retention", { theme: "dark" });
   await page.getByLabel("Runs: All jobs").fill("30 days");

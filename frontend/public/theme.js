@@ -1,12 +1,16 @@
-// Runs before the first paint, so that a dark page never flashes white.
+// Runs before the first paint, so that a dark page never flashes white, and nothing moves after it.
 (() => {
-  let choice = null;
+  let prefs = {};
   try {
-    choice = JSON.parse(localStorage.getItem("carillon.prefs") ?? "{}").theme ?? null;
+    prefs = JSON.parse(localStorage.getItem("carillon.prefs") ?? "{}") ?? {};
   } catch {
     // Storage may be closed to us, or hold something else: then the system decides.
   }
-  const dark =
-    choice === "dark" || (choice !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  const { theme, narrow, compact } = prefs;
+  const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const tablet = matchMedia("(min-width: 761px) and (max-width: 1240px)").matches;
+  const look = document.documentElement.dataset;
+  look.theme = dark ? "dark" : "light";
+  look.side = tablet || narrow ? "narrow" : "wide";
+  look.rows = compact ? "compact" : "usual";
 })();

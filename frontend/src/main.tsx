@@ -7,7 +7,7 @@ import { problemOf } from "./api/problem";
 import { loadMessages, MessagesContext, tags } from "./i18n";
 import { en } from "./i18n/en";
 import { useLang } from "./lib/format";
-import { applyTheme } from "./lib/prefs";
+import { applyLook } from "./lib/prefs";
 import { makeRouter } from "./router";
 
 /** What may pass by itself is asked for again; what is wrong stays wrong. */
@@ -40,7 +40,7 @@ function App() {
       current = false;
     };
   }, [lang]);
-  useEffect(applyTheme, []);
+  useEffect(applyLook, []);
   if (!messages) return null;
   return (
     <MessagesContext value={messages}>

@@ -6,9 +6,11 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { askForJobs, jobViews } from "./api/joblist";
 import { refOf } from "./api/jobs";
 import { askAhead } from "./api/overview";
 import { meKey } from "./api/session";
+import { isValue, type JobField, jobFields } from "./lib/jobfilter";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
 import { Crashed, Missing } from "./shell/Lost";
@@ -34,7 +36,6 @@ export type Range = (typeof ranges)[number];
 /** What the runs' page can have a row for, other than each run. */
 export const breakdowns = ["job", "instance", "error"] as const;
 export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "retry"] as const;
-export const jobViews = ["failing", "running", "paused"] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
 export const alertTabs = [
@@ -51,9 +52,14 @@ export const levels = ["debug", "info", "warn", "error"] as const;
 
 /** The filters of the jobs' page, of what an address or a saved view says. */
 export function jobsSearch(s: RawSearch) {
+  const choices: Partial<Record<JobField, string[]>> = {};
+  for (const field of jobFields) {
+    const values = many(s[field])?.filter((v) => isValue(field, v));
+    if (values && values.length > 0) choices[field] = values;
+  }
   return optional({
     q: one(s.q),
-    group: one(s.group),
+    ...choices,
     view: oneOf(s.view, jobViews),
     sort: one(s.sort),
     cols: one(s.cols),
@@ -68,12 +74,29 @@ export function runsSearch(s: RawSearch) {
     status: manyOf(s.status, statuses),
     cause: manyOf(s.cause, causes),
     instance: one(s.instance),
+    version: whole(s.version, 1, 1e9),
+    again: oneOf(s.again, ["true"] as const),
     range: oneOf(s.range, ranges),
     from: one(s.from),
     to: one(s.to),
     by: oneOf(s.by, breakdowns),
     sort: one(s.sort),
     cols: one(s.cols),
+  });
+}
+
+/** The filters of the logs' page. */
+export function logsSearch(s: RawSearch) {
+  return optional({
+    q: one(s.q),
+    level: manyOf(s.level, levels),
+    job: many(s.job)?.filter((j) => refOf(j).group !== ""),
+    group: one(s.group),
+    run: one(s.run),
+    range: oneOf(s.range, ranges),
+    from: one(s.from),
+    to: one(s.to),
+    tail: oneOf(s.tail, ["true"] as const),
   });
 }
 
@@ -102,6 +125,10 @@ const jobs = createRoute({
   getParentRoute: () => root,
   path: "/jobs",
   validateSearch: jobsSearch,
+  loaderDeps: ({ search: { cols: _, ...list } }) => list,
+  loader: ({ context: { client }, deps }) => {
+    void askForJobs(client, deps);
+  },
   component: lazyRouteComponent(() => import("./pages/jobs/JobsPage")),
 });
 
@@ -167,6 +194,9 @@ const schedule = createRoute({
     optional({
       span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
       lanes: oneOf(s.lanes, ["instance"] as const),
+      sort: oneOf(s.sort, ["next", "busy"] as const),
+      slower: oneOf(s.slower, ["1m", "5m", "15m", "1h"] as const),
+      closed: many(s.closed),
       group: one(s.group),
       q: one(s.q),
       at: one(s.at),
@@ -177,7 +207,7 @@ const schedule = createRoute({
 const load = createRoute({
   getParentRoute: () => root,
   path: "/schedule/load",
-  validateSearch: (s) => optional({ group: one(s.group) }),
+  validateSearch: (s) => optional({ group: one(s.group), by: oneOf(s.by, ["slots"] as const) }),
   component: lazyRouteComponent(() => import("./pages/schedule/LoadPage")),
 });
 
@@ -223,17 +253,7 @@ const calendars = createRoute({
 const logs = createRoute({
   getParentRoute: () => root,
   path: "/logs",
-  validateSearch: (s) =>
-    optional({
-      q: one(s.q),
-      level: manyOf(s.level, levels),
-      job: many(s.job)?.filter((j) => refOf(j).group !== ""),
-      group: one(s.group),
-      range: oneOf(s.range, ranges),
-      from: one(s.from),
-      to: one(s.to),
-      tail: oneOf(s.tail, ["true"] as const),
-    }),
+  validateSearch: logsSearch,
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
 });
 

@@ -82,6 +82,11 @@ export function putRule(rule: Alert, revision: number | undefined) {
   );
 }
 
+/** What a rule would have found in the last seven days. Nothing is saved. */
+export function tryRule(rule: Alert) {
+  return dataOf(api.POST("/api/v1/alerts/try", { body: rule }));
+}
+
 export async function deleteRule(alert: string): Promise<void> {
   await api.DELETE("/api/v1/alerts/rules/{alert}", { params: { path: { alert } } });
 }
@@ -120,6 +125,15 @@ export async function deleteChannel(channel: string): Promise<void> {
 
 export function testChannel(channel: string) {
   return dataOf(api.POST("/api/v1/alerts/channels/{channel}/test", { params: { path: { channel } } }));
+}
+
+/** The last messages to a channel, those of the newest incident first. */
+export function deliveriesQuery(channel: string) {
+  return queryOptions({
+    queryKey: [...alertsKey, "deliveries", channel],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/alerts/deliveries", { signal, params: { query: { channel, limit: 50 } } })),
+  });
 }
 
 export const silencesQuery = queryOptions({

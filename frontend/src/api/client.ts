@@ -1,6 +1,6 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { noteServerDate } from "@/lib/clock";
-import { noteAnswer } from "@/lib/connection";
+import { noteAnswer, noteBehind } from "@/lib/connection";
 import { noteSignedOut } from "@/lib/expiry";
 import { asProblem, ProblemError, unreachable } from "./problem";
 import type { paths } from "./schema.gen";
@@ -12,6 +12,7 @@ const errors: Middleware = {
   async onResponse({ request, response }) {
     noteServerDate(response.headers.get("Date"));
     noteAnswer(true);
+    if (response.headers.has("Carillon-As-Of")) noteBehind(true);
     if (!response.ok) {
       const problem = await asProblem(response);
       // A wrong password is 401 too, but says nothing about the session.

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { always, every } from "@/lib/every";
+import { Rates } from "@/lib/rates";
 import { api, base, dataOf } from "./client";
 import type { Calendar, Health } from "./schema.gen";
 
@@ -8,6 +9,22 @@ export const nodesQuery = queryOptions({
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/nodes", { signal })),
   refetchInterval: every(5000),
 });
+
+/** How fast the streams grow, since the page was first looked at. */
+const growth = new Rates();
+
+/** What is on NATS, with how many messages a second came to each stream between the last looks. */
+export const busQuery = queryOptions({
+  queryKey: ["cluster", "bus"],
+  queryFn: async ({ signal }) => {
+    const state = await dataOf(api.GET("/api/v1/bus", { signal }));
+    growth.note(Date.now(), new Map(state.streams.map((s) => [s.stream, s.last_sequence])));
+    return { ...state, rates: new Map(state.streams.map((s) => [s.stream, growth.of(s.stream)])) };
+  },
+  refetchInterval: always(3000),
+});
+
+export type Bus = Awaited<ReturnType<NonNullable<typeof busQuery.queryFn>>>;
 
 export const groupsQuery = queryOptions({
   queryKey: ["cluster", "groups"],
@@ -42,9 +59,13 @@ export function setHold(paused: boolean, note: string, until?: string) {
   return dataOf(api.PUT("/api/v1/hold", { body: { paused, note, until } }));
 }
 
+export function getCalendars(signal?: AbortSignal) {
+  return dataOf(api.GET("/api/v1/calendars", { signal }));
+}
+
 export const calendarsQuery = queryOptions({
   queryKey: ["cluster", "calendars"],
-  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/calendars", { signal })),
+  queryFn: ({ signal }) => getCalendars(signal),
   staleTime: 10_000,
 });
 

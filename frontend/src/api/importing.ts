@@ -11,6 +11,19 @@ export function readCrontab(text: string, { group, zone }: CrontabOptions) {
   return dataOf(api.POST("/api/v1/import/crontab", { body: { text, group, zone } }));
 }
 
+/** What a dump of XXL-JOB's database would be as jobs; a group for those of which it has none. Nothing is saved. */
+export function readXXLJob(text: string, { group, zone }: CrontabOptions) {
+  return dataOf(api.POST("/api/v1/import/xxl-job", { body: { text, group: group || undefined, zone } }));
+}
+
+/** The note of a job's newest version. */
+export async function noteOf(name: string): Promise<string> {
+  const slash = name.indexOf("/");
+  const path = { group: name.slice(0, slash), name: name.slice(slash + 1) };
+  const item = await dataOf(api.GET("/api/v1/jobs/{group}/{name}", { params: { path } }));
+  return item.definition.note ?? "";
+}
+
 /** Saves a job over whatever there is, as `carillon apply` does, or says what that would do. */
 export function applyJob(job: Job, dryRun: boolean, note: string): Promise<PutJobResult> {
   const slash = job.job.indexOf("/");

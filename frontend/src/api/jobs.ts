@@ -24,6 +24,8 @@ export interface JobFilter {
   group?: string;
   paused?: boolean;
   last?: Status[];
+  /** Conditions, as lib/jobfilter writes them. */
+  where?: string[];
 }
 
 export const jobsKey = ["jobs"] as const;
@@ -32,10 +34,10 @@ export const jobsKey = ["jobs"] as const;
 const firstJobs = 30;
 const moreJobs = 60;
 
-/** The jobs that match, page by page, each with a strip of runs. */
-export function jobList(filter: JobFilter, first = firstJobs) {
+/** The jobs that match, page by page and in an order of the server's, each with a strip of runs and its week. */
+export function jobList(filter: JobFilter, sort: string) {
   return infiniteQueryOptions({
-    queryKey: [...jobsKey, "list", filter, first],
+    queryKey: [...jobsKey, "list", filter, sort],
     queryFn: ({ pageParam, signal }) =>
       dataOf(
         api.GET("/api/v1/jobs", {
@@ -43,9 +45,11 @@ export function jobList(filter: JobFilter, first = firstJobs) {
           params: {
             query: {
               ...filter,
+              sort,
+              week: true,
               fires: 1,
               runs: 30,
-              limit: pageParam ? moreJobs : first,
+              limit: pageParam ? moreJobs : firstJobs,
               cursor: pageParam,
             },
           },
@@ -67,6 +71,16 @@ export function jobCount(filter: JobFilter) {
         api.GET("/api/v1/jobs", { signal, params: { query: { ...filter, fires: 0, runs: 0, limit: 1 } } }),
       ).then((p) => p.total),
     refetchInterval: every(10_000),
+  });
+}
+
+/** What there is to choose from among jobs that match, each with how many jobs have it. */
+export function jobFacets(filter: JobFilter) {
+  return queryOptions({
+    queryKey: [...jobsKey, "facets", filter],
+    queryFn: ({ signal }) => dataOf(api.GET("/api/v1/jobs/facets", { signal, params: { query: filter } })),
+    placeholderData: keepPreviousData,
+    staleTime: 5000,
   });
 }
 
@@ -180,8 +194,13 @@ export function runEarly(ref: JobRef, fireTime: string, reason: string) {
   return dataOf(api.POST("/api/v1/jobs/{group}/{name}/run-early", { params: { path: ref }, body }));
 }
 
-export function runJob(ref: JobRef, params?: unknown) {
-  const body = params === undefined ? { cause: "manual" as const } : { cause: "manual" as const, params };
+/** Runs a job now: with its own parameters and labels, or with others in their place. */
+export function runJob(ref: JobRef, params?: unknown, labels?: Record<string, string>) {
+  const body = {
+    cause: "manual" as const,
+    ...(params !== undefined && { params }),
+    ...(labels !== undefined && { labels }),
+  };
   return dataOf(api.POST("/api/v1/jobs/{group}/{name}/run", { params: { path: ref }, body }));
 }
 
@@ -189,12 +208,9 @@ export async function deleteJob(ref: JobRef): Promise<void> {
   await api.DELETE("/api/v1/jobs/{group}/{name}", { params: { path: ref } });
 }
 
-/** Changes up to 1000 jobs, and returns what became of each. */
-export function changeJobs(action: JobBulk["action"], jobs: string[], note: string, until?: string) {
-  const pauses = action === "pause" || action === "resume";
-  return dataOf(
-    api.POST("/api/v1/jobs/bulk", { body: { action, jobs, until, note: pauses && note ? note : undefined } }),
-  );
+/** Changes up to 1000 jobs, and returns what became of each; a dry run only says what would. */
+export function changeJobs(change: JobBulk) {
+  return dataOf(api.POST("/api/v1/jobs/bulk", { body: change }));
 }
 
 export interface SaveOptions {

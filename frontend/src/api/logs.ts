@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
-import { api, dataOf } from "./client";
+import { api, base, dataOf } from "./client";
 import type { Level } from "./schema.gen";
 
 export interface LogFilter {
@@ -8,18 +8,21 @@ export interface LogFilter {
   level?: Level[];
   job?: string[];
   group?: string;
+  run_id?: string;
   from?: string;
   to?: string;
+}
+
+/** A page of the lines that match, from a cursor on. */
+export function logPage(filter: LogFilter, limit: number, cursor?: string, signal?: AbortSignal) {
+  return dataOf(api.GET("/api/v1/logs", { signal, params: { query: { ...filter, limit, cursor } } }));
 }
 
 /** Lines of all runs that match, those of the newest run first. */
 export function logSearch(filter: LogFilter) {
   return infiniteQueryOptions({
     queryKey: ["logs", filter],
-    queryFn: ({ pageParam, signal }) =>
-      dataOf(
-        api.GET("/api/v1/logs", { signal, params: { query: { ...filter, limit: 200, cursor: pageParam } } }),
-      ),
+    queryFn: ({ pageParam, signal }) => logPage(filter, 200, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
@@ -27,19 +30,27 @@ export function logSearch(filter: LogFilter) {
   });
 }
 
-/** So many lines are looked at while one follows what is printed. */
-export const tailed = 500;
-
-/** The last lines that match, asked for again every two seconds. */
+/** The last lines that match: with what a live tail begins. */
 export function logTail(filter: LogFilter) {
   return queryOptions({
     queryKey: ["logs", "tail", filter],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/logs", { signal, params: { query: { ...filter, limit: tailed } } })),
+    queryFn: ({ signal }) => logPage(filter, 200, undefined, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: always(2000),
     retry: false,
+    gcTime: 0,
+    // What was printed just before one began to listen is stored a moment later.
+    refetchInterval: (query) => (query.state.dataUpdateCount < 3 ? 1500 : false),
   });
+}
+
+/** Where one hears what all runs print that match. */
+export function watchUrl({ text, level, job, group }: LogFilter): string {
+  const query = new URLSearchParams();
+  if (text) query.set("text", text);
+  if (group) query.set("group", group);
+  for (const l of level ?? []) query.append("level", l);
+  for (const j of job ?? []) query.append("job", j);
+  return `${base}/api/v1/logs/tail?${query}`;
 }
 
 /** How many lines match in each part of the range, all of them or for as long as the server counts. */

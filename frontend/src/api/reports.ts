@@ -64,8 +64,8 @@ export function breakdownQuery(
   });
 }
 
-/** How the attempts of each instance of a group went, hour by hour. */
-export function instanceHours(group: string, range: { from: string; to: string }) {
+/** How the attempts of each instance of a group, or of all, went, hour by hour. */
+export function instanceHours(group: string | undefined, range: { from: string; to: string }) {
   return queryOptions({
     queryKey: ["reports", "hours", group, range],
     queryFn: ({ signal }) =>
@@ -77,5 +77,51 @@ export function instanceHours(group: string, range: { from: string; to: string }
       ),
     placeholderData: keepPreviousData,
     refetchInterval: always(60_000),
+  });
+}
+
+/** How long triggers took to come to an executor, hour by hour. */
+export function acceptHours(range: { from: string; to: string }) {
+  return queryOptions({
+    queryKey: ["reports", "accept", range],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/reports/runs", {
+          signal,
+          params: { query: { ...range, step: "hour", times: ["delivered_after"] } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(60_000),
+    retry: false,
+  });
+}
+
+/** How a job did within a range: in all, day by day, or version by version. */
+export function jobReport(
+  job: string,
+  range: { from: string; to: string },
+  split: { step?: "day"; by?: ("job" | "version")[] } = {},
+) {
+  return queryOptions({
+    queryKey: ["reports", "job", job, range, split],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/reports/runs", {
+          signal,
+          params: {
+            query: {
+              ...range,
+              ...split,
+              job: [job],
+              times: split.step ? ["none"] : ["duration", "started_after"],
+              limit: 200,
+            },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(60_000),
+    retry: false,
   });
 }

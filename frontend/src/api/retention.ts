@@ -1,6 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { serverNow } from "@/lib/clock";
+import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
-import type { Retention } from "./schema.gen";
+import type { HistoryState, Retention } from "./schema.gen";
 
 const key = ["retention"] as const;
 
@@ -24,7 +26,17 @@ export function retentionEffect(retention: Retention) {
 export const historyQuery = queryOptions({
   queryKey: [...key, "history"],
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/history", { signal })),
+  refetchInterval: always(3000),
 });
+
+/** Messages wait for up to this long, in ms, as batches are written. */
+const batch = 10_000;
+
+/** Whether the log store lacks more than what is being written. */
+export function isBehind(history: HistoryState): boolean {
+  const since = serverNow() - batch;
+  return history.backlog.some((b) => b.since && Date.parse(b.since) < since);
+}
 
 /** Says how long history is kept, in the place of what was read; revision 0 is the server's own default. */
 export function putRetention(retention: Retention, note: string, revision: number) {

@@ -3,7 +3,17 @@ import { always, every } from "@/lib/every";
 import { isLiving } from "@/lib/status";
 import { api, base, dataOf } from "./client";
 import { ProblemError, problemOf, unreachable } from "./problem";
-import type { Cause, LogPage, MarkRequest, RetryRequest, RunDetail, Status } from "./schema.gen";
+import type {
+  Cause,
+  LogLine,
+  LogPage,
+  MarkRequest,
+  paths,
+  RetryRequest,
+  RunBulk,
+  RunDetail,
+  Status,
+} from "./schema.gen";
 
 export interface RunFilter {
   job?: string[];
@@ -12,6 +22,8 @@ export interface RunFilter {
   cause?: Cause[];
   instance?: string;
   version?: number;
+  /** With 2, only what took more than one attempt. */
+  min_attempt?: number;
   /** Fire times, ISO. */
   from?: string;
   to?: string;
@@ -28,6 +40,36 @@ export function runList(filter: RunFilter, limit = 100) {
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
   });
+}
+
+/** How lists can be sorted, as the server calls it. */
+type Sort = NonNullable<NonNullable<paths["/api/v1/runs"]["get"]["parameters"]["query"]>["sort"]>;
+const sortNames = {
+  fire: "fire_time",
+  delay: "delay",
+  duration: "duration",
+  started: "started_at",
+  finished: "finished_at",
+} as const;
+
+/** The name of an order: the greatest first, or the least. */
+export function sortName(by: keyof typeof sortNames, down: boolean): Sort {
+  return down ? `-${sortNames[by]}` : sortNames[by];
+}
+
+/** The first runs in another order than by their fires, of a range of a month at most: the server looks at all of it. */
+export function sortedRuns(filter: RunFilter, sort: Sort, limit: number) {
+  return queryOptions({
+    queryKey: [...runsKey, "sorted", filter, sort, limit],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/runs", { signal, params: { query: { ...filter, sort, limit } } })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Changes several runs at once: what became of each, or with dry_run what would. */
+export function changeRuns(body: Omit<RunBulk, "dry_run"> & { dry_run?: boolean }) {
+  return dataOf(api.POST("/api/v1/runs/bulk", { body: { dry_run: false, ...body } }));
 }
 
 /** The newest runs that match, kept up to date. */
@@ -49,7 +91,9 @@ export function runFacets(filter: RunFilter) {
       dataOf(
         api.GET("/api/v1/runs/facets", {
           signal,
-          params: { query: { ...filter, by: ["status", "cause", "job", "group", "instance"], values: 30 } },
+          params: {
+            query: { ...filter, by: ["status", "cause", "job", "group", "instance", "version"], values: 30 },
+          },
         }),
       ),
     placeholderData: keepPreviousData,
@@ -76,6 +120,33 @@ export function runCounts(filter: RunFilter & { from: string; to: string }, part
   });
 }
 
+/** Of so many runs that somebody asked for, the parameters are looked at. */
+const asked = 20;
+
+/** The different parameters that the newest runs of a job were given in the place of its own, the newest first. */
+export function givenParams(job: string) {
+  return queryOptions({
+    queryKey: [...runsKey, "given", job],
+    queryFn: async ({ signal }) => {
+      const query = { job: [job], cause: ["manual" as const, "api" as const], limit: asked };
+      const { items } = await dataOf(api.GET("/api/v1/runs", { signal, params: { query } }));
+      const details = await Promise.all(
+        items.map(({ run_id }) =>
+          dataOf(api.GET("/api/v1/runs/{run_id}", { signal, params: { path: { run_id } } })),
+        ),
+      );
+      const sets = new Map<string, { json: unknown; at: string }>();
+      details.forEach(({ params }, i) => {
+        const key = JSON.stringify(params);
+        if (params !== undefined && !sets.has(key))
+          sets.set(key, { json: params, at: items[i]?.fire_time ?? "" });
+      });
+      return [...sets.values()].slice(0, 10);
+    },
+    retry: false,
+  });
+}
+
 export function runQuery(runId: string) {
   return queryOptions({
     queryKey: [...runsKey, "one", runId],
@@ -88,6 +159,39 @@ export function runQuery(runId: string) {
       const run = query.state.data;
       return run && !isLiving(run.status) ? false : always(1500)();
     },
+  });
+}
+
+/** The runs of a job that fired before a run and after it, within a month. */
+export function neighboursQuery(job: string, runId: string, at: string) {
+  const month = 31 * 86_400_000 - 1000;
+  return queryOptions({
+    queryKey: [...runsKey, "around", runId],
+    queryFn: async ({ signal }) => {
+      const fired = Date.parse(at);
+      const query = { job: [job], limit: 2 };
+      const [before, after] = await Promise.all([
+        dataOf(
+          api.GET("/api/v1/runs", {
+            signal,
+            params: { query: { ...query, to: new Date(fired + 1).toISOString() } },
+          }),
+        ),
+        dataOf(
+          api.GET("/api/v1/runs", {
+            signal,
+            params: {
+              query: { ...query, from: at, to: new Date(fired + month).toISOString(), sort: "fire_time" },
+            },
+          }),
+        ),
+      ]);
+      return {
+        previous: before.items.find((r) => r.run_id < runId)?.run_id,
+        next: after.items.find((r) => r.run_id > runId)?.run_id,
+      };
+    },
+    staleTime: 5000,
   });
 }
 
@@ -120,6 +224,31 @@ export async function logLines(
   // The route has a form in plain text too, which was not asked for.
   if (typeof page === "string") throw new ProblemError(unreachable());
   return page;
+}
+
+/** A line with those of its attempt before and after it, so many of each. They change no more. */
+export function linesAround(of: LogLine, many: number) {
+  const from = Math.max(1, of.seq - many);
+  return queryOptions({
+    queryKey: ["logs", "around", of.run_id, of.attempt, of.broadcast_index, of.seq, many],
+    queryFn: () => logLines(of.run_id, of.attempt, { from }, of.seq + many + 1 - from, of.broadcast_index),
+    staleTime: 60_000,
+    retry: false,
+  });
+}
+
+/** The first line of an attempt that is an error. */
+export async function firstErrorOf(runId: string, attempt: number, piece?: number) {
+  const page = await dataOf(
+    api.GET("/api/v1/runs/{run_id}/logs", {
+      headers: { Accept: "application/json" },
+      params: {
+        path: { run_id: runId },
+        query: { attempt, limit: 1, broadcast_index: piece, level: ["error"] },
+      },
+    }),
+  );
+  return typeof page === "string" ? undefined : page.items[0];
 }
 
 /** Where the live tail of an attempt is, or of one piece of it. */

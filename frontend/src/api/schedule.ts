@@ -25,24 +25,33 @@ export interface FireRange {
   q?: string;
 }
 
-/** What will fire in a range, job by job. key keeps answers apart whose ranges move with the clock. */
+/** What will fire in a range, job by job, and how long that usually takes. key keeps answers apart whose ranges move with the clock. */
 export function firesQuery(range: FireRange, perJob: number, key: string) {
   return queryOptions({
     queryKey: ["schedule", "fires", key, range.group, range.q, perJob],
     queryFn: ({ signal }) =>
       dataOf(
-        api.GET("/api/v1/fires", { signal, params: { query: { ...range, per_job: perJob, limit: 500 } } }),
+        api.GET("/api/v1/fires", {
+          signal,
+          params: { query: { ...range, per_job: perJob, limit: 500, usual: true } },
+        }),
       ),
     placeholderData: keepPreviousData,
     refetchInterval: every(5000),
   });
 }
 
-export function fireCounts(range: { from?: string; to: string; group?: string }, parts: number, key: string) {
+/** How much will fire, in so many equal parts; with what it takes of the executors if that is asked for. */
+export function fireCounts(
+  range: { from?: string; to: string; group?: string },
+  parts: number,
+  key: string,
+  load?: boolean,
+) {
   return queryOptions({
-    queryKey: ["schedule", "counts", key, range.group, parts],
+    queryKey: ["schedule", "counts", key, range.group, parts, load],
     queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts } } })),
+      dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts, load } } })),
     placeholderData: keepPreviousData,
     refetchInterval: always(15_000),
   });

@@ -391,6 +391,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What there is to choose from among jobs
+         * @description How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
+         *     status of the last run, the most frequent first, a hundred of each at most. Each is
+         *     counted without what where and last say of it.
+         */
+        get: operations["facetJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/bulk": {
         parameters: {
             query?: never;
@@ -401,7 +423,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause, resume, run or delete many jobs
+         * Pause, resume, run, delete or tag many jobs
          * @description The jobs that are named, or a page of those that a filter selects; at most 1000 a
          *     request. Each is changed as a request of its own would change it: whoever asks must
          *     be allowed to in its group, and each change has its own entry in the audit log. The
@@ -834,6 +856,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/import/xxl-job": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a dump of XXL-JOB's database would be as jobs
+         * @description Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
+         *     and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
+         *     made, or that we cannot run, keeps no other from being read.
+         */
+        post: operations["readXXLJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hold": {
         parameters: {
             query?: never;
@@ -863,6 +907,12 @@ export interface paths {
          * How far the history has come, and what it takes
          * @description Runs, logs and reports have all that happened before `as_of`. What came later may be
          *     missing: it waits on the streams for the log store, as long as they have room.
+         *
+         *     While a shared log store is away, lists of runs and jobs, single runs, logs and the
+         *     overview are answered from the streams, as `stand_in` says, and so have their newest
+         *     part only. Such an answer has the headers `Carillon-Since`, before which something may
+         *     be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
+         *     the latter.
          */
         get: operations["getHistory"];
         put?: never;
@@ -893,6 +943,71 @@ export interface paths {
          *     A store without SQL is a `conflict`.
          */
         post: operations["querySQL"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages about runs that were refused, the newest first
+         * @description What executors or servers have sent and the history could not take: forged, damaged, or
+         *     in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/{sequence}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sequence: components["parameters"]["DeadLetterSequence"];
+            };
+            cookie?: never;
+        };
+        /** A refused message, with what it says */
+        get: operations["getDeadLetter"];
+        put?: never;
+        post?: never;
+        /** Throw a refused message away */
+        delete: operations["deleteDeadLetter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/{sequence}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sequence: components["parameters"]["DeadLetterSequence"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a refused message again, as after an upgrade
+         * @description It is published where it was, and the letter is deleted. If it is refused again there
+         *     is a new letter; if the history has it already nothing changes. A letter that has
+         *     not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+         */
+        post: operations["replayDeadLetter"];
         delete?: never;
         options?: never;
         head?: never;
@@ -992,6 +1107,12 @@ export interface paths {
          *     A run is one row, its newest attempt as a whole: one that waits for another
          *     attempt (`retrying`) is selected and counted as `queued`. Several fires with one
          *     fate (`count` above 1) are one row. A filter given more than once means any of its values.
+         *
+         *     Runs are stored in the order of their fires, and the newest first come at once, page
+         *     by page. Any other order (`sort`) costs a look at all runs of the range: it needs
+         *     `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
+         *     first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
+         *     asked for. Runs without the value come last.
          */
         get: operations["listRuns"];
         put?: never;
@@ -1208,7 +1329,7 @@ export interface paths {
         };
         /**
          * How much will fire, over a range of time in equal parts
-         * @description Paused jobs are left out; fires that a calendar will skip are counted.
+         * @description Paused jobs are left out, and so are fires that a calendar or somebody skips.
          */
         get: operations["countFires"];
         put?: never;
@@ -1408,6 +1529,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/logs/tail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear what all runs print, as they do
+         * @description Server-sent events, of lines that match as those of a search do:
+         *
+         *     - `lines`: a JSON array of LogLine, 500 a second at most: of more, some from each
+         *       tenth of a second. A text is cut at 4096 bytes.
+         *     - `rate`: how many lines matched within the last second, and how many of them were
+         *       sent: a LogRate. It is left out while there are none.
+         *     - `bye`: the server stops, or one may not listen any more.
+         *
+         *     Nothing of it is kept, and none is sent again: what was missed is in the history. A
+         *     comment is sent every 15 seconds.
+         */
+        get: operations["watchLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/logs": {
         parameters: {
             query?: never;
@@ -1504,6 +1654,26 @@ export interface paths {
         };
         /** The scheduler nodes that are alive, and the shards each owns */
         get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How NATS keeps what there is: servers, streams, copies, and who takes from them
+         * @description Consumers that hand out a group's triggers are there for those who see that group.
+         */
+        get: operations["getBus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1819,6 +1989,27 @@ export interface paths {
         get: operations["listAlerts"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a rule would have found in the last seven days
+         * @description Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
+         *     its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+         */
+        post: operations["tryAlert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2624,7 +2815,22 @@ export interface components {
              * @example billing/nightly-report
              */
             job: string;
+            /** @description What people call the job, if not by its name */
+            title?: string;
             description?: string;
+            /**
+             * @description Who answers for the job: a user or a team
+             * @example lin.wei
+             */
+            owner?: string;
+            /**
+             * @description By which the job is found among others: letters, digits, '-', '_' and '.'
+             * @example [
+             *       "money",
+             *       "nightly"
+             *     ]
+             */
+            tags?: string[];
             schedule?: components["schemas"]["Schedule"];
             /**
              * @description Every fire is recorded as skipped
@@ -2743,8 +2949,40 @@ export interface components {
             next_fires: components["schemas"]["Fire"][];
             /** @description Newest fire first; null while the log store does not answer */
             last_runs: components["schemas"]["Run"][] | null;
+            /** @description With week=true; absent while the log store does not answer, and until it first has after the server started */
+            week?: components["schemas"]["JobWeek"];
             /** @description Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks */
             warnings?: components["schemas"]["FieldError"][];
+        };
+        /** @description How a job did in the last seven days */
+        JobWeek: {
+            /** @description How many runs have ended that were executed */
+            executed: number;
+            /** @description How many of them failed, timed out or were lost */
+            failed: number;
+            /**
+             * Format: int64
+             * @description How long half of the attempts took at most; 0 while there is none
+             */
+            p50_ms: number;
+            /**
+             * Format: int64
+             * @description How long 95 of 100 attempts took at most; 0 while there is none
+             */
+            p95_ms: number;
+        };
+        JobFacets: {
+            /** @description How many jobs match */
+            total: number;
+            /** @description By field */
+            items: {
+                [key: string]: components["schemas"]["JobFacet"][];
+            };
+        };
+        JobFacet: {
+            /** @description none stands for jobs that have no value */
+            value: string;
+            count: number;
         };
         JobPage: {
             items: components["schemas"]["JobItem"][];
@@ -2755,7 +2993,7 @@ export interface components {
         /** @description Either jobs or filter. */
         JobBulk: {
             /** @enum {string} */
-            action: "pause" | "resume" | "run" | "delete";
+            action: "pause" | "resume" | "run" | "delete" | "edit";
             /** @description group/name of each; one that is named twice counts once */
             jobs?: string[];
             /** @description All jobs that match, a page at a time; `{}` is all jobs */
@@ -2767,8 +3005,14 @@ export interface components {
              * @default 1000
              */
             limit?: number;
-            /** @description Why, of pause and resume */
+            /** @description Why, of pause, resume and edit */
             note?: string;
+            /** @description Of edit: who answers for the jobs; empty is nobody */
+            owner?: string;
+            /** @description Of edit: tags that each is to have */
+            add_tags?: string[];
+            /** @description Of edit: tags that none is to have */
+            remove_tags?: string[];
             /**
              * Format: date-time
              * @description Of pause: when each resumes by itself. Defaults to never
@@ -2785,6 +3029,7 @@ export interface components {
             q?: string;
             paused?: boolean;
             last?: components["schemas"]["Status"][];
+            where?: string[];
         };
         JobBulkResult: {
             action: string;
@@ -2985,6 +3230,30 @@ export interface components {
             fires: components["schemas"]["Fire"][];
             /** @description Why there are no fires, or what keeps them from running */
             note?: string;
+            /** @description How many fires there are within a day, skipped ones among them */
+            per_day?: number;
+            /** @description The same within 365 days; beyond 100,000 by the pace of those */
+            per_year?: number;
+            /** @description Of a cron expression: when the clocks of its zone are moved next; absent when they are not */
+            clock?: components["schemas"]["ClockChange"];
+        };
+        ClockChange: {
+            /** Format: date-time */
+            at: string;
+            /** @description How far clocks are ahead of UTC until then */
+            before_seconds: number;
+            /** @description And from then on */
+            after_seconds: number;
+            /**
+             * @description What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
+             * @enum {string}
+             */
+            gap: "fire" | "skip";
+            /**
+             * @description Which of two equal times of day has the fire
+             * @enum {string}
+             */
+            overlap: "first" | "last" | "both";
         };
         CrontabRequest: {
             /** @description The crontab */
@@ -3019,6 +3288,39 @@ export interface components {
         CrontabLines: {
             items: components["schemas"]["CrontabLine"][];
         };
+        XXLJobRequest: {
+            /** @description The dump, as mysqldump writes it */
+            text: string;
+            /** @description The executor group of jobs whose own is not in the dump. Without it they are broken */
+            group?: string;
+            /**
+             * @description The time zone of XXL-JOB's admin, by which its cron expressions go
+             * @default UTC
+             */
+            zone?: string;
+        };
+        XXLJobEntry: {
+            /** @description The job's number in XXL-JOB */
+            id: number;
+            /** @description Of the dump, from 1 */
+            line: number;
+            /** @description Its description in XXL-JOB */
+            title: string;
+            /**
+             * @description imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+             * @enum {string}
+             */
+            outcome: "imported" | "skipped" | "broken";
+            /** @description Why it was skipped or is broken, or what one should know of it */
+            note?: string;
+            /** @description The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since */
+            origin: string;
+            /** @description What was made of it */
+            job?: components["schemas"]["Job"];
+        };
+        XXLJobEntries: {
+            items: components["schemas"]["XXLJobEntry"][];
+        };
         Fire: {
             /** Format: date-time */
             fire_time: string;
@@ -3032,6 +3334,20 @@ export interface components {
             reason?: string;
             /** @description Of a fire that somebody has called off */
             skip?: components["schemas"]["Skip"];
+            /** @description Of a fire that a moved clock has to do with */
+            clock?: components["schemas"]["FireClock"];
+        };
+        FireClock: {
+            /**
+             * @description Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
+             * @enum {string}
+             */
+            kind: "after_gap" | "first_pass" | "second_pass";
+            /**
+             * @description The time of day that the expression names
+             * @example 02:30:00
+             */
+            wall: string;
         };
         FirePage: {
             /** Format: date-time */
@@ -3049,6 +3365,11 @@ export interface components {
             fires: string[];
             /** @description There are more within the range than were asked for */
             more: boolean;
+            /**
+             * Format: int64
+             * @description With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
+             */
+            usual_ms?: number;
         };
         OffsetSuggestions: {
             /** Format: date-time */
@@ -3077,6 +3398,10 @@ export interface components {
             to: string;
             /** @description Of each part, in order */
             counts: number[];
+            /** @description With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer */
+            slot_ms?: number[];
+            /** @description With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC */
+            minutes?: number[];
             /** @description How many jobs fire within the range */
             jobs: number;
             /** @description False when there are more than two million fires: then later jobs were not counted */
@@ -3214,7 +3539,17 @@ export interface components {
             /** Format: date-time */
             as_of: string;
             backlog: components["schemas"]["IngestBacklog"][];
+            /**
+             * Format: date-time
+             * @description When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
+             */
+            caught_up_at?: string;
             store_answers: boolean;
+            /**
+             * Format: uint64
+             * @description Messages that were refused and are kept
+             */
+            dead_letters: number;
             /**
              * Format: int64
              * @description On disk, of the server that answers; 0 while the store does not
@@ -3235,6 +3570,72 @@ export interface components {
              * @description What is free of it
              */
             disk_free_bytes: number;
+            /** @description What the streams answer with for a log store that is away. Absent while the store itself is asked */
+            stand_in?: components["schemas"]["StandIn"];
+        };
+        DeadLetter: {
+            /** Format: uint64 */
+            sequence: number;
+            /**
+             * Format: date-time
+             * @description When it was refused
+             */
+            at: string;
+            /** @description From which it came */
+            stream: string;
+            subject: string;
+            /** @description What kind of message it says to be, and of which version */
+            message?: string;
+            /** @description Why it was refused */
+            reason: string;
+            /** @description Of its data, in bytes */
+            size: number;
+            /** @description Whether the letter has all of the data */
+            whole: boolean;
+        };
+        DeadLetterContent: {
+            /** Format: uint64 */
+            sequence: number;
+            /**
+             * Format: date-time
+             * @description When it was refused
+             */
+            at: string;
+            /** @description From which it came */
+            stream: string;
+            subject: string;
+            /** @description What kind of message it says to be, and of which version */
+            message?: string;
+            /** @description Why it was refused */
+            reason: string;
+            /** @description Of its data, in bytes */
+            size: number;
+            /** @description Whether the letter has all of the data */
+            whole: boolean;
+            /** @description The data, of which bytes that are no UTF-8 are replaced */
+            text: string;
+        };
+        DeadLetterPage: {
+            items: components["schemas"]["DeadLetter"][];
+            /** @description The cursor of the next page. Absent on the last */
+            next?: string;
+            /**
+             * Format: uint64
+             * @description How many there are on all pages
+             */
+            total: number;
+        };
+        StandIn: {
+            /**
+             * Format: date-time
+             * @description Runs and lines from before may be missing
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description What was said after may be missing
+             */
+            as_of: string;
         };
         /** @description What waits on a stream to be moved into the log store */
         IngestBacklog: {
@@ -3246,6 +3647,11 @@ export interface components {
              * @description When the oldest of them came
              */
             since?: string;
+            /**
+             * Format: double
+             * @description By how many fewer wait with each second, within the last half a minute. Absent when it is not behind, and while no fewer wait
+             */
+            per_second?: number;
         };
         SQLRequest: {
             /** @example SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job */
@@ -3619,6 +4025,34 @@ export interface components {
             /** Format: int64 */
             revision: number;
         };
+        AlertTrial: {
+            /**
+             * Format: date-time
+             * @description Of the oldest run that was looked at, where there were more; else seven days ago
+             */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description How many runs were looked at */
+            runs: number;
+            /** @description How many incidents there would have been */
+            total: number;
+            /** @description The newest 50 of them */
+            items: components["schemas"]["AlertTrialItem"][];
+        };
+        AlertTrialItem: {
+            subject: string;
+            summary: string;
+            /** @description Of bad runs */
+            count: number;
+            /** Format: date-time */
+            opened_at: string;
+            /**
+             * Format: date-time
+             * @description Absent while it would still be open
+             */
+            resolved_at?: string;
+        };
         AlertList: {
             items: components["schemas"]["AlertItem"][];
         };
@@ -3745,6 +4179,7 @@ export interface components {
             next_at?: string;
             /** @description Why it waits, was dropped, or what went wrong */
             reason?: string;
+            answer?: components["schemas"]["DeliveryAnswer"];
             /** Format: date-time */
             made_at: string;
             /** Format: date-time */
@@ -3752,6 +4187,15 @@ export interface components {
             node?: string;
             /** Format: int64 */
             claim?: number;
+        };
+        /** @description What the other side said to the last attempt */
+        DeliveryAnswer: {
+            /** @description As HTTP has it, such as 200 OK; absent where nothing answered, or a mail server did */
+            status?: string;
+            /** @description Its first 500 characters, without the channel's secrets */
+            body?: string;
+            /** @description The whole attempt */
+            took: components["schemas"]["Duration"];
         };
         IncidentPage: {
             items: components["schemas"]["Incident"][];
@@ -4056,6 +4500,15 @@ export interface components {
              */
             missing: number;
         };
+        /** @description What there was to hear within a second. */
+        LogRate: {
+            /** @description That match */
+            lines: number;
+            /** @description Of these that were sent */
+            shown: number;
+            /** @description More came than could be looked at, since the stream was opened */
+            dropped: boolean;
+        };
         Node: {
             node: string;
             /** @description Those that it owns, in order */
@@ -4069,6 +4522,115 @@ export interface components {
             shards: number;
             /** @description Those that no node owns at the moment */
             unowned: number[];
+            /** @description When shards came to those who own them, the newest first; at most 100 */
+            moves: components["schemas"]["ShardMove"][];
+            /** @description What one process does for all, by name */
+            roles: components["schemas"]["HeldRole"][];
+        };
+        ShardMove: {
+            shard: number;
+            node: string;
+            /**
+             * Format: date-time
+             * @description By the clock of the node
+             */
+            at: string;
+        };
+        HeldRole: {
+            /**
+             * @description dispatch-GROUP is there for those who see the group
+             * @example ingest
+             * @example dispatch-billing
+             */
+            role: string;
+            node: string;
+            /**
+             * Format: date-time
+             * @description By the clock of the node
+             */
+            since?: string;
+        };
+        BusState: {
+            /** @description The NATS server that this one is connected to */
+            server: string;
+            version: string;
+            /** @description Its cluster, if there are others beside it */
+            cluster?: string;
+            /**
+             * Format: uint64
+             * @description What the account has on disk
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description What it may have there; absent where that has no bound of its own
+             */
+            max_bytes?: number;
+            /**
+             * @description one_copy: what is stored survives the death of any process, not that of a disk, and of a power cut only as much as NATS's sync_interval makes of it;
+             *     replicated: a minority of the NATS servers may be lost too; degraded: it is replicated, but some copies are behind or away
+             * @enum {string}
+             */
+            durability: "one_copy" | "replicated" | "degraded";
+            /** @description Copies of the stream that has the fewest */
+            replicas: number;
+            /** @description Streams, and after them buckets, by name */
+            streams: components["schemas"]["StreamState"][];
+            /** @description On streams, those with most work first; at most 100 */
+            consumers: components["schemas"]["ConsumerState"][];
+        };
+        StreamState: {
+            stream: string;
+            /** @description It is what is below a bucket of keys and values */
+            bucket?: boolean;
+            description?: string;
+            /** Format: uint64 */
+            messages: number;
+            /** Format: uint64 */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Absent where it has no bound
+             */
+            max_bytes?: number;
+            /** @description When it is full it takes nothing more, rather than let the oldest go */
+            refuses: boolean;
+            /**
+             * Format: uint64
+             * @description Grows by one with each message
+             */
+            last_sequence: number;
+            /**
+             * Format: date-time
+             * @description When the oldest message came
+             */
+            oldest_at?: string;
+            consumers: number;
+            /** @description Copies that are meant to be */
+            replicas: number;
+            /** @description The NATS server that orders what is written */
+            leader?: string;
+            /** @description NATS servers whose copy is behind or away */
+            behind?: string[];
+        };
+        ConsumerState: {
+            stream: string;
+            consumer: string;
+            /** @description Whose triggers it hands out */
+            executor_group?: string;
+            /** @description It follows the stream for one server, and goes with it */
+            ephemeral?: boolean;
+            /**
+             * Format: uint64
+             * @description Messages that it has not handed out yet
+             */
+            waiting: number;
+            /** @description Handed out, and not done */
+            unacknowledged: number;
+            /** @description Of these, those that were handed out more than once */
+            redelivered: number;
+            /** @description Requests that wait for messages */
+            pulls: number;
         };
         Instance: {
             executor_group: string;
@@ -4301,6 +4863,7 @@ export interface components {
         };
     };
     parameters: {
+        DeadLetterSequence: number;
         /** @description The user's name */
         UserName: string;
         /** @description The executor group */
@@ -4395,6 +4958,9 @@ export type Skip = components['schemas']['Skip'];
 export type SkipRequest = components['schemas']['SkipRequest'];
 export type PauseRequest = components['schemas']['PauseRequest'];
 export type JobItem = components['schemas']['JobItem'];
+export type JobWeek = components['schemas']['JobWeek'];
+export type JobFacets = components['schemas']['JobFacets'];
+export type JobFacet = components['schemas']['JobFacet'];
 export type JobPage = components['schemas']['JobPage'];
 export type JobBulk = components['schemas']['JobBulk'];
 export type JobFilter = components['schemas']['JobFilter'];
@@ -4414,10 +4980,15 @@ export type RunRequest = components['schemas']['RunRequest'];
 export type RunAccepted = components['schemas']['RunAccepted'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Preview = components['schemas']['Preview'];
+export type ClockChange = components['schemas']['ClockChange'];
 export type CrontabRequest = components['schemas']['CrontabRequest'];
 export type CrontabLine = components['schemas']['CrontabLine'];
 export type CrontabLines = components['schemas']['CrontabLines'];
+export type XxlJobRequest = components['schemas']['XXLJobRequest'];
+export type XxlJobEntry = components['schemas']['XXLJobEntry'];
+export type XxlJobEntries = components['schemas']['XXLJobEntries'];
 export type Fire = components['schemas']['Fire'];
+export type FireClock = components['schemas']['FireClock'];
 export type FirePage = components['schemas']['FirePage'];
 export type JobFires = components['schemas']['JobFires'];
 export type OffsetSuggestions = components['schemas']['OffsetSuggestions'];
@@ -4436,6 +5007,10 @@ export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
 export type Hold = components['schemas']['Hold'];
 export type HistoryState = components['schemas']['HistoryState'];
+export type DeadLetter = components['schemas']['DeadLetter'];
+export type DeadLetterContent = components['schemas']['DeadLetterContent'];
+export type DeadLetterPage = components['schemas']['DeadLetterPage'];
+export type StandIn = components['schemas']['StandIn'];
 export type IngestBacklog = components['schemas']['IngestBacklog'];
 export type SqlRequest = components['schemas']['SQLRequest'];
 export type SqlColumn = components['schemas']['SQLColumn'];
@@ -4468,6 +5043,8 @@ export type AuditedPage = components['schemas']['AuditedPage'];
 export type Severity = components['schemas']['Severity'];
 export type Alert = components['schemas']['Alert'];
 export type AlertItem = components['schemas']['AlertItem'];
+export type AlertTrial = components['schemas']['AlertTrial'];
+export type AlertTrialItem = components['schemas']['AlertTrialItem'];
 export type AlertList = components['schemas']['AlertList'];
 export type Channel = components['schemas']['Channel'];
 export type ChannelItem = components['schemas']['ChannelItem'];
@@ -4475,6 +5052,7 @@ export type ChannelList = components['schemas']['ChannelList'];
 export type ChannelSecret = components['schemas']['ChannelSecret'];
 export type Incident = components['schemas']['Incident'];
 export type Delivery = components['schemas']['Delivery'];
+export type DeliveryAnswer = components['schemas']['DeliveryAnswer'];
 export type IncidentPage = components['schemas']['IncidentPage'];
 export type IncidentSnooze = components['schemas']['IncidentSnooze'];
 export type IncidentNote = components['schemas']['IncidentNote'];
@@ -4502,8 +5080,14 @@ export type LogBucket = components['schemas']['LogBucket'];
 export type LogPage = components['schemas']['LogPage'];
 export type Changed = components['schemas']['Changed'];
 export type LogEnd = components['schemas']['LogEnd'];
+export type LogRate = components['schemas']['LogRate'];
 export type Node = components['schemas']['Node'];
 export type NodeList = components['schemas']['NodeList'];
+export type ShardMove = components['schemas']['ShardMove'];
+export type HeldRole = components['schemas']['HeldRole'];
+export type BusState = components['schemas']['BusState'];
+export type StreamState = components['schemas']['StreamState'];
+export type ConsumerState = components['schemas']['ConsumerState'];
 export type Instance = components['schemas']['Instance'];
 export type HostLoad = components['schemas']['HostLoad'];
 export type InstanceReply = components['schemas']['InstanceReply'];
@@ -4527,6 +5111,7 @@ export type Check = components['schemas']['Check'];
 export type Problem = components['schemas']['Problem'];
 export type FieldError = components['schemas']['FieldError'];
 export type ResponseProblem = components['responses']['Problem'];
+export type ParameterDeadLetterSequence = components['parameters']['DeadLetterSequence'];
 export type ParameterUserName = components['parameters']['UserName'];
 export type ParameterGroupName = components['parameters']['GroupName'];
 export type ParameterInstanceName = components['parameters']['InstanceName'];
@@ -5169,12 +5754,18 @@ export interface operations {
             query?: {
                 /** @description Only jobs of this executor group */
                 group?: string;
-                /** @description Only jobs whose name or description contains this text */
+                /** @description Only jobs whose name, title, description, owner, handler or tags contain this text */
                 q?: string;
                 /** @description Only jobs that are paused, or only those that are not */
                 paused?: boolean;
                 /** @description Only jobs whose last run has one of these statuses; given more than once, any of them */
                 last?: components["schemas"]["Status"][];
+                /** @description Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
+                where?: string[];
+                /** @description What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last */
+                sort?: string;
+                /** @description Whether to tell of each job how it did in the last seven days */
+                week?: boolean;
                 /** @description How many next fires to give for each job */
                 fires?: number;
                 /** @description How many last runs to give for each job */
@@ -5197,6 +5788,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    facetJobs: {
+        parameters: {
+            query?: {
+                /** @description Only jobs of this executor group */
+                group?: string;
+                /** @description As of listJobs */
+                q?: string;
+                /** @description As of listJobs */
+                paused?: boolean;
+                /** @description As of listJobs */
+                last?: components["schemas"]["Status"][];
+                /** @description As of listJobs */
+                where?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values of each field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobFacets"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -5896,6 +6519,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    readXXLJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["XXLJobRequest"];
+            };
+        };
+        responses: {
+            /** @description The jobs, in the order of their numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XXLJobEntries"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getHold: {
         parameters: {
             query?: never;
@@ -5992,6 +6640,97 @@ export interface operations {
                     "application/x-ndjson": string;
                     "text/csv": string;
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description The next of the page before */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The most entries in the page */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sequence: components["parameters"]["DeadLetterSequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterContent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sequence: components["parameters"]["DeadLetterSequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    replayDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sequence: components["parameters"]["DeadLetterSequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was sent again */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };
@@ -6220,6 +6959,8 @@ export interface operations {
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description What the list is sorted by, the least first; with a minus, the greatest first */
+                sort?: "-fire_time" | "fire_time" | "-started_at" | "started_at" | "-finished_at" | "finished_at" | "-duration" | "duration" | "-delay" | "delay";
                 /** @description The next of the page before */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The most entries in the page */
@@ -6332,6 +7073,8 @@ export interface operations {
                 instance?: string;
                 /** @description Of the job */
                 version?: number;
+                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                min_attempt?: number;
             };
             header?: never;
             path?: never;
@@ -6370,6 +7113,8 @@ export interface operations {
                 instance?: string;
                 /** @description Of the job */
                 version?: number;
+                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                min_attempt?: number;
             };
             header?: never;
             path?: never;
@@ -6523,6 +7268,8 @@ export interface operations {
                 q?: string;
                 /** @description How many fires to give of each job */
                 per_job?: number;
+                /** @description Also how long a run of each job usually takes */
+                usual?: boolean;
                 /** @description The next of the page before */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The most entries in the page */
@@ -6557,6 +7304,8 @@ export interface operations {
                 parts?: number;
                 /** @description Only jobs of this executor group */
                 group?: string;
+                /** @description Also what the fires will take of the executors and on which minutes they come */
+                load?: boolean;
             };
             header?: never;
             path?: never;
@@ -6825,6 +7574,34 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    watchLogs: {
+        parameters: {
+            query?: {
+                /** @description As in `timeout "connection refused"` */
+                text?: string;
+                level?: components["schemas"]["Level"][];
+                /** @description group/name */
+                job?: string[];
+                group?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getLogs: {
         parameters: {
             query?: {
@@ -6941,6 +7718,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state at this moment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusState"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -7357,6 +8155,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    tryAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Alert"];
+            };
+        };
+        responses: {
+            /** @description The incidents that it would have opened */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertTrial"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { useT } from "@/i18n";
 import { IconButton } from "./Button";
+import { useOpener } from "./useOpener";
 
 /** The first field, else the dialog itself: not the button that closes it. */
 function focusFirst(e: Event): void {
@@ -32,13 +33,18 @@ interface DialogProps {
  */
 export function Dialog({ title, open, onClose, wide, drawer, text, children, footer, hint }: DialogProps) {
   const t = useT();
+  const opener = useOpener();
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
         <div className="scrim" />
         <Radix.Content
           className={`dialog${wide ? " wide" : ""}${drawer ? " drawer" : ""}`}
-          onOpenAutoFocus={focusFirst}
+          onOpenAutoFocus={(e) => {
+            opener.remember();
+            focusFirst(e);
+          }}
+          onCloseAutoFocus={opener.restore}
           {...(hint ? {} : { "aria-describedby": undefined })}
         >
           <header>

@@ -5,13 +5,15 @@ interface KpiProps {
   value: string;
   unit?: string;
   foot?: ReactNode;
+  /** Which way it went. */
+  spark?: ReactNode;
   bad?: boolean;
   /** The value is a text, and smaller. */
   fit?: boolean;
 }
 
 /** One figure of a strip, with what it is and what to compare it with. */
-export function Kpi({ label, value, unit, foot, bad, fit }: KpiProps) {
+export function Kpi({ label, value, unit, foot, spark, bad, fit }: KpiProps) {
   return (
     <div className="kpi">
       <span className="l">{label}</span>
@@ -19,7 +21,10 @@ export function Kpi({ label, value, unit, foot, bad, fit }: KpiProps) {
         {value}
         {unit && <small>{unit}</small>}
       </span>
-      <span className="f">{foot}</span>
+      <span className="f">
+        {spark ? <span className="trunc">{foot}</span> : foot}
+        {spark}
+      </span>
     </div>
   );
 }

@@ -45,15 +45,25 @@ export function MenuItem({ icon: Icon, danger, onSelect, keys, children }: ItemP
 /** One of several choices, ticked when it is the present one. */
 export function MenuChoice({
   on,
+  stays,
   onSelect,
   children,
 }: {
   on: boolean;
+  /** The menu stays open, for several to be chosen. */
+  stays?: boolean;
   onSelect(): void;
   children: ReactNode;
 }) {
   return (
-    <Radix.CheckboxItem className="mi" checked={on} onSelect={onSelect}>
+    <Radix.CheckboxItem
+      className="mi"
+      checked={on}
+      onSelect={(e) => {
+        if (stays) e.preventDefault();
+        onSelect();
+      }}
+    >
       <span className="tick">{on && <Check size={14} aria-hidden />}</span>
       <span className="grow">{children}</span>
     </Radix.CheckboxItem>

@@ -1,13 +1,14 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, type ReactNode, useDeferredValue } from "react";
 import type { Run } from "@/api/schema.gen";
-import type { RunColumn } from "@/lib/columns";
+import { isRunSort, type RunColumn, type RunSort, type Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import { useWords, type Words } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { delayOf, durationOf, isLiving, tones } from "@/lib/status";
 import { CauseMark } from "./CauseIcon";
+import { SortHead } from "./SortHead";
 import { Status } from "./Status";
 import { Clock } from "./Time";
 
@@ -18,13 +19,24 @@ interface RunTableProps {
   /** The length of the duration bars: this is half of them. */
   usual?: number;
   marked?: number;
+  /** Where the rows can be sorted: how they are, and how they shall be. */
+  sort?: Sort<RunSort>;
+  onSort?(sort: Sort<RunSort> | undefined): void;
+  /** Where runs can be chosen: those that are, by their ids. */
+  chosen?: ReadonlySet<string>;
+  /** A row was ticked or not; range says to take all rows since the last. */
+  onChoose?(row: number, range: boolean): void;
+  onChooseAll?(): void;
+  /** What can be done with a run, at the end of its row. */
+  actions?(run: Run): ReactNode;
 }
 
-const figures: ReadonlySet<RunColumn> = new Set(["delay", "attempt", "version"]);
+const figures: ReadonlySet<RunColumn> = new Set(["delay", "attempt", "version", "pieces"]);
 const classes: Partial<Record<RunColumn, string>> = {
   delay: "r num sec",
   attempt: "r num sec",
   version: "r num sec",
+  pieces: "r num sec",
   executor: "sec",
   result: "result",
 };
@@ -33,7 +45,18 @@ const classes: Partial<Record<RunColumn, string>> = {
 const first = 30;
 
 /** Runs as rows. Each row opens its run; several fires with one fate are one row. */
-export function RunTable({ runs, columns, usual, marked = -1 }: RunTableProps) {
+export function RunTable({
+  runs,
+  columns,
+  usual,
+  marked = -1,
+  sort,
+  onSort,
+  chosen,
+  onChoose,
+  onChooseAll,
+  actions,
+}: RunTableProps) {
   const { t } = useWords();
   const now = useNow();
   const longest = Math.max(1, ...runs.map((r) => durationOf(r, now) ?? 0));
@@ -44,12 +67,34 @@ export function RunTable({ runs, columns, usual, marked = -1 }: RunTableProps) {
     <table className="tbl c runs">
       <thead>
         <tr>
-          <th>{c.status}</th>
-          {columns.map((column) => (
-            <th key={column} className={figures.has(column) ? "r" : undefined}>
-              {c[column]}
+          {onChooseAll && (
+            <th className="ckc">
+              <input
+                type="checkbox"
+                className="ck"
+                aria-label={t.act.selectAll}
+                checked={runs.length > 0 && runs.every((r) => chosen?.has(r.run_id))}
+                onChange={onChooseAll}
+              />
             </th>
-          ))}
+          )}
+          <th>{c.status}</th>
+          {columns.map((column) =>
+            onSort && isRunSort(column) ? (
+              <SortHead key={column} by={column} sort={sort} down right={figures.has(column)} onSort={onSort}>
+                {c[column]}
+              </SortHead>
+            ) : (
+              <th key={column} className={figures.has(column) ? "r" : undefined}>
+                {c[column]}
+              </th>
+            ),
+          )}
+          {actions && (
+            <th>
+              <span className="sr">{t.jobs.columns.actions}</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -60,7 +105,8 @@ export function RunTable({ runs, columns, usual, marked = -1 }: RunTableProps) {
             row={i}
             marked={i === marked}
             now={isLiving(run.status) ? now : 0}
-            {...{ scale, columns }}
+            chosen={onChoose && chosen?.has(run.run_id)}
+            {...{ scale, columns, onChoose, actions }}
           />
         ))}
       </tbody>
@@ -75,17 +121,42 @@ interface RowProps {
   now: number;
   scale: number;
   columns: readonly RunColumn[];
+  /** Absent where runs cannot be chosen. */
+  chosen: boolean | undefined;
+  onChoose: RunTableProps["onChoose"];
+  actions: RunTableProps["actions"];
 }
 
-const Row = memo(function Row({ run, row, marked, now, scale, columns }: RowProps) {
+const Row = memo(function Row({
+  run,
+  row,
+  marked,
+  now,
+  scale,
+  columns,
+  chosen,
+  onChoose,
+  actions,
+}: RowProps) {
   const words = useWords();
   const navigate = useNavigate();
   const open = (e: React.MouseEvent) => {
-    if (e.target instanceof Element && e.target.closest("a,button")) return;
+    if (e.target instanceof Element && e.target.closest("a,button,input,.ckc")) return;
     void navigate({ to: "/runs/$runId", params: { runId: run.run_id } });
   };
   return (
-    <tr data-row={row} className={marked ? "click mark" : "click"} onClick={open}>
+    <tr data-row={row} className={`click${marked ? " mark" : ""}${chosen ? " sel" : ""}`} onClick={open}>
+      {chosen !== undefined && (
+        <td className="ckc">
+          <input
+            type="checkbox"
+            className="ck"
+            aria-label={words.t.act.select(shortId(run.run_id))}
+            checked={chosen}
+            onChange={(e) => onChoose?.(row, e.nativeEvent instanceof MouseEvent && e.nativeEvent.shiftKey)}
+          />
+        </td>
+      )}
       <td>
         <Status status={run.status} />
         {run.attempt > 1 && <span className="mut num times">×{run.attempt}</span>}
@@ -95,6 +166,7 @@ const Row = memo(function Row({ run, row, marked, now, scale, columns }: RowProp
           {cellOf(column, { run, now, scale }, words)}
         </td>
       ))}
+      {actions && <td className="r">{actions(run)}</td>}
     </tr>
   );
 });
@@ -161,6 +233,8 @@ function cellOf(
       return f.number(run.attempt);
     case "version":
       return `v${run.version}`;
+    case "pieces":
+      return run.broadcast_total ? f.number(run.broadcast_total) : "—";
   }
 }
 

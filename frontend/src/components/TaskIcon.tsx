@@ -45,9 +45,14 @@ const colours = [
   "#b0506a",
 ];
 
-/** A group's own colour, by its name: it tells groups apart and means nothing else. */
-export function GroupDot({ group }: { group: string }) {
+/** A name's own colour: it tells names apart and means nothing else. */
+export function colourOf(name: string): string | undefined {
   let hash = 0;
-  for (const c of group) hash = (hash * 31 + (c.codePointAt(0) ?? 0)) >>> 0;
-  return <i className="dot" style={{ background: colours[hash % colours.length] }} aria-hidden />;
+  for (const c of name) hash = (hash * 31 + (c.codePointAt(0) ?? 0)) >>> 0;
+  return colours[hash % colours.length];
+}
+
+/** A group's own colour, beside its name. */
+export function GroupDot({ group }: { group: string }) {
+  return <i className="dot" style={{ background: colourOf(group) }} aria-hidden />;
 }

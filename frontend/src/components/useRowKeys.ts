@@ -7,20 +7,36 @@ export interface RowKeys {
   bindings: Record<string, () => void>;
 }
 
-/** j and k, or the arrows, move a mark over the rows of a list; other keys act on the marked row. */
-export function useRowKeys(rows: number, actions: Record<string, (row: number) => void>): RowKeys {
+/**
+ * j and k, or the arrows, move a mark over the rows of a list; other keys act on the marked row.
+ * With Shift the mark takes the rows that it passes along: extend has the one that it comes to.
+ */
+export function useRowKeys(
+  rows: number,
+  actions: Record<string, (row: number) => void>,
+  extend?: (from: number, to: number) => void,
+): RowKeys {
   const [marked, mark] = useState(-1);
   const at = Math.min(marked, rows - 1);
   useEffect(() => {
     if (at >= 0) document.querySelector(`tr[data-row="${at}"]`)?.scrollIntoView({ block: "nearest" });
   }, [at]);
   const move = (step: number) => () => mark(Math.max(0, Math.min(rows - 1, at + step)));
+  const drag = (step: number) => () => {
+    const to = Math.max(0, Math.min(rows - 1, at + step));
+    if (rows > 0) extend?.(at, to);
+    mark(to);
+  };
   const bindings: Record<string, () => void> = {
     j: move(1),
     k: move(-1),
     arrowdown: move(1),
     arrowup: move(-1),
   };
+  if (extend) {
+    bindings["shift+arrowdown"] = drag(1);
+    bindings["shift+arrowup"] = drag(-1);
+  }
   for (const [key, act] of Object.entries(actions)) {
     bindings[key] = () => {
       if (at >= 0) act(at);

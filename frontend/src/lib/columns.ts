@@ -6,6 +6,11 @@ export const jobColumns = [
   "next",
   "success",
   "p95",
+  "owner",
+  "tags",
+  "handler",
+  "trouble",
+  "delay",
   "group",
   "zone",
   "timeout",
@@ -28,8 +33,14 @@ export const runColumns = [
   "finished",
   "attempt",
   "version",
+  "pieces",
 ] as const;
 export type RunColumn = (typeof runColumns)[number];
+
+/** What the server sorts a list of runs by. */
+export const runSorts = ["fire", "delay", "duration", "started", "finished"] as const;
+export type RunSort = (typeof runSorts)[number];
+export const isRunSort = (column: RunColumn): column is RunSort => runSorts.some((s) => s === column);
 
 /** What a list of runs shows until somebody wants something else, without what is the same in all its rows. */
 export function usualRunColumns(...same: RunColumn[]): RunColumn[] {

@@ -40,6 +40,7 @@ export type Weekday = (typeof weekdays)[number];
 
 /** A schedule as a sentence: every N minutes, daily at some times, on some days. */
 export type Sentence =
+  | { every: "second"; n: number }
   | { every: "minute"; n: number }
   | { every: "hour"; n: number; minute: number }
   | { every: "day"; times: string[] }
@@ -56,6 +57,8 @@ export type MonthDay =
 /** Writes a sentence as an expression: Unix cron where that can say it, else Quartz. */
 export function sentenceToCron(s: Sentence): string {
   switch (s.every) {
+    case "second":
+      return s.n === 1 ? "* * * * * ?" : `*/${s.n} * * * * ?`;
     case "minute":
       return s.n === 1 ? "* * * * *" : `*/${s.n} * * * *`;
     case "hour":
@@ -79,6 +82,38 @@ function clock(times: string[]): string {
   const minute = Number(first.slice(3));
   const hours = [...new Set(times.map((t) => Number(t.slice(0, 2))))].sort((a, b) => a - b);
   return `${minute} ${hours.join(",")}`;
+}
+
+const cellsInReasons: Record<string, CellName> = {
+  second: "second",
+  minute: "minute",
+  hour: "hour",
+  "day of month": "day",
+  month: "month",
+  "day of week": "weekday",
+  year: "year",
+};
+
+/** What the server finds wrong with an expression: in which cell, with which part of it, and what would be right. */
+export interface CellProblem {
+  cell: CellName;
+  text: string;
+  wants: string;
+}
+
+/** Reads the reason that the server gives for an expression; undefined when it is about no single cell. */
+export function cellProblem(reason: string): CellProblem | undefined {
+  const [, name = "", text = "", wants = ""] =
+    /: (second|minute|hour|day of month|month|day of week|year) "(.*?)" (.*)$/.exec(reason) ?? [];
+  const cell = cellsInReasons[name];
+  return cell && { cell, text, wants };
+}
+
+/** The expression with another minute; undefined where its minute is none but a pattern. */
+export function withMinute(expression: string, minute: number): string | undefined {
+  const cells = parseCells(expression);
+  if (number(cells?.minute, 0, 59) === undefined) return undefined;
+  return cells && formatCells({ ...cells, minute: String(minute) });
 }
 
 /** Whether one expression can say all these times. */
@@ -106,11 +141,15 @@ function dayList(days: Weekday[]): string {
 /** Reads an expression as a sentence; undefined when it says something that the sentence cannot. */
 export function cronToSentence(expression: string): Sentence | undefined {
   const c = parseCells(macros[expression.trim()] ?? expression);
-  if (!c || (c.second !== undefined && c.second !== "0") || (c.year !== undefined && c.year !== "*"))
-    return undefined;
+  if (!c || (c.year !== undefined && c.year !== "*")) return undefined;
   const isQuartz = c.second !== undefined;
   const any = (f: string | undefined) => f === "*" || (isQuartz && f === "?");
   const { minute = "", hour = "", day = "", month = "", weekday = "" } = c;
+  if (c.second !== undefined && c.second !== "0") {
+    const seconds = everyN(c.second, 60);
+    const always = minute === "*" && hour === "*" && any(day) && any(month) && any(weekday);
+    return seconds && always ? { every: "second", n: seconds } : undefined;
+  }
   if (any(day) && any(month) && any(weekday)) {
     const repeat = everyN(minute, 60);
     if (repeat && hour === "*") return { every: "minute", n: repeat };

@@ -50,6 +50,14 @@ describe("a wall clock", () => {
   });
 });
 
+it("hours are counted as the reader does, but in logs", () => {
+  const noon = makeFormat("en", "UTC", 12).in("Asia/Shanghai");
+  expect(noon.time("2026-11-23T06:32:08.123Z")).toBe("02:32:08 pm");
+  expect(noon.minute("2026-11-22T16:05:00Z")).toBe("12:05 am");
+  expect(noon.millis("2026-11-23T06:32:08.123Z")).toBe("14:32:08.123");
+  expect(makeFormat("en", "Asia/Shanghai").time("2026-11-23T06:32:08Z")).toBe("14:32:08");
+});
+
 it("instants are said in the language and the zone of the reader", () => {
   expect(makeFormat("en", "Asia/Shanghai").full("2026-11-22T18:00:00Z")).toBe(
     "Mon, 23 Nov 2026, 02:00:00 GMT+8",

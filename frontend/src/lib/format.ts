@@ -34,13 +34,18 @@ const dayParts: Intl.DateTimeFormatOptions = { weekday: "short", day: "numeric",
 // Every component that shows an instant asks for one, some of them each second.
 const formats = new Map<string, Format>();
 
-export function makeFormat(lang: Lang, zone: string): Format {
-  const known = formats.get(`${lang} ${zone}`);
+export function makeFormat(lang: Lang, zone: string, hours: 12 | 24 = 24): Format {
+  const key = `${lang} ${zone} ${hours}`;
+  const known = formats.get(key);
   if (known) return known;
   const f = (options: Intl.DateTimeFormatOptions) => {
     let made: Intl.DateTimeFormat | undefined;
     return (at: Instant) => {
-      made ??= new Intl.DateTimeFormat(tags[lang], { hourCycle: "h23", timeZone: zone, ...options });
+      made ??= new Intl.DateTimeFormat(tags[lang], {
+        hourCycle: hours === 12 ? "h12" : "h23",
+        timeZone: zone,
+        ...options,
+      });
       return made.format(new Date(at));
     };
   };
@@ -54,15 +59,15 @@ export function makeFormat(lang: Lang, zone: string): Format {
     zone,
     time,
     minute,
-    millis: f({ ...hms, fractionalSecondDigits: 3 }),
+    millis: f({ ...hms, hourCycle: "h23", fractionalSecondDigits: 3 }), // logs have columns
     day,
     short: (at, now) => (date(at) === date(now) ? time(at) : `${monthDay(at)} ${minute(at)}`),
     full: f({ ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
     number: new Intl.NumberFormat(tags[lang]).format,
     percent: (share) => `${(share * 100).toFixed(share > 0.999 && share < 1 ? 2 : 1)}%`,
-    in: (other) => makeFormat(lang, other),
+    in: (other) => makeFormat(lang, other, hours),
   };
-  formats.set(`${lang} ${zone}`, made);
+  formats.set(key, made);
   return made;
 }
 
@@ -140,8 +145,8 @@ export function useLang(): Lang {
 
 /** How this person wants instants and numbers written. */
 export function useFormat(): Format {
-  const { zone } = usePrefs();
-  return makeFormat(useLang(), zone === "local" || !isZone(zone) ? localZone : zone);
+  const { zone, hours } = usePrefs();
+  return makeFormat(useLang(), zone === "local" || !isZone(zone) ? localZone : zone, hours);
 }
 
 /** Texts, and how instants and numbers are written among them. */

@@ -1,4 +1,6 @@
+import type { Document, LineCounter } from "yaml";
 import type { Job, JobVersion } from "@/api/schema.gen";
+import { meetings } from "./merge";
 
 /** A job as its document says it: without what the system knows of the version. */
 export function definitionOf(version: JobVersion): Job {
@@ -9,10 +11,52 @@ export function definitionOf(version: JobVersion): Job {
 // The library is only needed where YAML is seen or edited.
 const yaml = () => import("yaml");
 
+const style = { lineWidth: 0, blockQuote: "literal" } as const;
+
 /** Writes a document as the YAML that `carillon apply` reads. */
 export async function toYaml(document: unknown): Promise<string> {
   const { stringify } = await yaml();
-  return stringify(document, { lineWidth: 0, blockQuote: "literal" });
+  return stringify(document, style);
+}
+
+/**
+ * Writes into a YAML text what has changed of its document since. Comments, the order of the
+ * fields and what the text looks like stay wherever the document is still the same.
+ */
+export async function rewriteYaml(text: string, document: unknown): Promise<string> {
+  const { parseDocument } = await yaml();
+  const written = parseDocument(text);
+  if (text.trim() === "" || written.errors.length > 0) return toYaml(document);
+  const was: unknown = written.toJS();
+  const changed = meetings(was, document, was);
+  if (changed.length === 0) return text;
+  for (const { path, mine } of changed) {
+    if (path.length === 0) return toYaml(document);
+    if (mine === undefined) written.deleteIn(path);
+    else written.setIn(path, typeof mine === "object" ? written.createNode(mine) : mine);
+  }
+  return written.toString(style);
+}
+
+/** The line, counted from 1, on which a field stands, such as children[0].job; of a field that is not there, that of what it belongs to. */
+export async function lineOfField(text: string, field: string): Promise<number> {
+  const { LineCounter, parseDocument } = await yaml();
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const path = field.split(/[.[\]]+/).filter(Boolean);
+  for (let n = path.length; n > 0; n--) {
+    const line = lineOf(document, lines, path.slice(0, n));
+    if (line !== undefined) return line;
+  }
+  return 1;
+}
+
+function lineOf(document: Document, lines: LineCounter, path: string[]): number | undefined {
+  const keys = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  const node = document.getIn(keys, true);
+  if (typeof node !== "object" || node === null || !("range" in node)) return undefined;
+  const range: unknown = node.range;
+  return Array.isArray(range) && typeof range[0] === "number" ? lines.linePos(range[0]).line : undefined;
 }
 
 export class YamlProblem extends Error {
@@ -33,15 +77,60 @@ export async function fromYaml(text: string): Promise<unknown> {
   return document.toJS();
 }
 
-/** Whether a value from outside has the shape of a job, as far as the console relies on it. */
+type Shape = "text" | "number" | "list" | "record";
+
+/** What the console relies on in a job from outside. The rest of it the server judges. */
+const shapes: Record<string, Shape> = {
+  job: "text",
+  title: "text",
+  description: "text",
+  owner: "text",
+  tags: "list",
+  schedule: "record",
+  "schedule.cron": "text",
+  "schedule.zone": "text",
+  "schedule.only": "list",
+  "schedule.except": "list",
+  misfire: "record",
+  overlap: "record",
+  retry: "record",
+  "retry.on": "list",
+  "retry.exit_codes": "list",
+  labels: "record",
+  map: "record",
+  children: "list",
+  join: "list",
+  task: "record",
+  "task.command": "list",
+  "task.env": "record",
+  "task.secrets": "record",
+  "task.http": "record",
+  "task.script": "record",
+};
+
+/** The first field of a document that is not what a job has there, and what that would be; undefined of a job. */
+export function misshapen(value: unknown): { field: string; wants: Shape | "there" } | undefined {
+  if (!isRecord(value)) return { field: "", wants: "record" };
+  for (const field of ["job", "task"]) if (value[field] == null) return { field, wants: "there" };
+  for (const [field, wants] of Object.entries(shapes)) {
+    const found = field.split(".").reduce<unknown>((v, key) => (isRecord(v) ? v[key] : undefined), value);
+    if (found != null && shapeOf(found) !== wants) return { field, wants };
+  }
+  return undefined;
+}
+
+function shapeOf(value: unknown): Shape | undefined {
+  if (typeof value === "string") return "text";
+  if (typeof value === "number") return "number";
+  if (Array.isArray(value)) return "list";
+  return isRecord(value) ? "record" : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value from outside is meant to be a job; misshapen says what of it cannot be shown. */
 export function isJob(value: unknown): value is Job {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "job" in value &&
-    typeof value.job === "string" &&
-    "task" in value &&
-    typeof value.task === "object" &&
-    value.task !== null
-  );
+  return isRecord(value) && typeof value.job === "string" && isRecord(value.task);
 }

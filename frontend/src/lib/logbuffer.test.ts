@@ -26,13 +26,21 @@ describe("a log buffer", () => {
     expect(b.counts.info).toBe(b.lines.length);
   });
 
-  it("takes earlier lines only as far as there is room", () => {
+  it("lets the last lines go for earlier ones, and says so", () => {
     const b = new LogBuffer(10);
     b.append(lines(11, 16));
-    b.prepend(lines(1, 10));
-    expect(seqs(b)).toEqual([7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
-    b.prepend(lines(1, 6));
-    expect(b.first).toBe(7);
+    expect(b.prepend(lines(7, 10))).toBe(false);
+    expect(b.prepend(lines(1, 6))).toBe(true);
+    expect(seqs(b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(b.counts).toEqual({ info: 10 });
+  });
+
+  it("holds another part of the log in the place of what it held", () => {
+    const b = new LogBuffer();
+    b.append([aLine(1, { level: "error" }), ...lines(2, 9)]);
+    b.replace(lines(50, 52));
+    expect(seqs(b)).toEqual([50, 51, 52]);
+    expect(b.counts).toEqual({ info: 3 });
   });
 
   it("finds a line by its number, or where it would be", () => {

@@ -10,12 +10,27 @@ export interface Prefs {
   /** An IANA zone, or "local" for the browser's own. */
   zone: string;
   letters: boolean;
+  /** The navigation is its icons, on a wide screen too. */
+  narrow: boolean;
+  /** Rows of lists stand closer together. */
+  compact: boolean;
+  /** How hours are counted: to 12 twice, or to 24. */
+  hours: 12 | 24;
   /** The columns of each table whose usual ones were not wanted, in order: "next,success,p95". */
   columns: Record<string, string | undefined>;
 }
 
 const key = "carillon.prefs";
-const defaults: Prefs = { theme: "system", lang: undefined, zone: "local", letters: true, columns: {} };
+const defaults: Prefs = {
+  theme: "system",
+  lang: undefined,
+  zone: "local",
+  letters: true,
+  narrow: false,
+  compact: false,
+  hours: 24,
+  columns: {},
+};
 const listeners = new Set<() => void>();
 let current = read();
 
@@ -53,17 +68,24 @@ export function usePrefs(): Prefs {
 
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Puts the chosen theme on the page, and keeps it there when the system changes its own. */
-export function applyTheme(): () => void {
+// Between a desk and a phone there is room for the navigation's icons alone.
+const tablet = window.matchMedia("(min-width: 761px) and (max-width: 1240px)");
+
+/** Puts the chosen look on the page, and keeps it there when the system or the window changes. */
+export function applyLook(): () => void {
   const apply = () => {
     const dark = current.theme === "dark" || (current.theme === "system" && systemDark.matches);
-    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    const look = document.documentElement.dataset;
+    look.theme = dark ? "dark" : "light";
+    look.side = tablet.matches || current.narrow ? "narrow" : "wide";
+    look.rows = current.compact ? "compact" : "usual";
   };
   apply();
-  systemDark.addEventListener("change", apply);
+  const sources = [systemDark, tablet];
+  for (const source of sources) source.addEventListener("change", apply);
   const off = subscribe(apply);
   return () => {
-    systemDark.removeEventListener("change", apply);
+    for (const source of sources) source.removeEventListener("change", apply);
     off();
   };
 }

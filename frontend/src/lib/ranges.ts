@@ -17,6 +17,13 @@ export function alignedEnd(now: number, part: number): number {
   return Math.ceil(now / part) * part;
 }
 
+/** The last days of UTC, as reports know them; today is one of them. */
+export function lastDays(now: number, days: number): { from: string; to: string } {
+  const to = alignedEnd(now + 1, 24 * hour);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return { from: iso(to - days * 24 * hour), to: iso(to) };
+}
+
 export interface Totals {
   ok: number;
   bad: number;

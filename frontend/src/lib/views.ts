@@ -7,7 +7,7 @@ export interface SavedView {
   query: string;
 }
 
-export type ViewedPage = "jobs" | "runs";
+export type ViewedPage = "jobs" | "runs" | "logs";
 
 const prefix = "carillon.views.";
 const none: SavedView[] = [];

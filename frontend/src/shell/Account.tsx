@@ -5,6 +5,7 @@ import { meQuery, signOut } from "@/api/session";
 import { IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
+import { lettersOf } from "@/lib/letters";
 
 const ranks = ["viewer", "operator", "editor", "admin"];
 
@@ -25,7 +26,7 @@ export function Account() {
   return (
     <section className="me" aria-label={t.signIn.account}>
       <span className="av" aria-hidden>
-        {name.slice(0, 2).toUpperCase()}
+        {lettersOf(name)}
       </span>
       <Link to="/settings" className="trunc grow plain">
         {name}

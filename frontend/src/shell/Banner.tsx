@@ -1,13 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { CirclePause, Clock, CloudOff, RefreshCw, Unplug } from "lucide-react";
-import { useRef } from "react";
+import { CirclePause, Clock, CloudOff, Hourglass, RefreshCw, Unplug, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
 import { healthQuery, holdQuery, setHold, versionQuery } from "@/api/cluster";
-import { Button } from "@/components/Button";
+import { historyQuery, isBehind } from "@/api/retention";
+import { Button, IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
 import { clockSkew, serverNow } from "@/lib/clock";
-import { useConnection } from "@/lib/connection";
+import { noteBehind, useConnection } from "@/lib/connection";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
 
 /** At most one line about the whole system, the gravest first. */
 export function Banner() {
@@ -17,12 +19,19 @@ export function Banner() {
   const connection = useConnection();
   const hold = useQuery(holdQuery).data;
   const health = useQuery(healthQuery).data;
-  const away = health?.checks
-    .filter((c) => !c.ok)
-    .map((c) => t.banner.away[c.name])
-    .find((text) => text !== undefined);
+  const now = useNow();
+  const away = health?.checks.find((c) => !c.ok && t.banner.away[c.name])?.name;
+  const storeAway = away === "log_store";
+  const history = useQuery({ ...historyQuery, enabled: storeAway || connection.behind });
+  const state = history.data;
+  const behind = connection.behind && state && isBehind(state) ? state : undefined;
+  useEffect(() => {
+    if (state && !history.isFetching && !storeAway && !isBehind(state)) noteBehind(false);
+  }, [state, history.isFetching, storeAway]);
   const version = useQuery(versionQuery).data?.version;
   const loaded = useRef(version);
+  // What is only to be known is closed by who knows it: until there is another version, or the page is loaded anew.
+  const [dismissed, setDismissed] = useState<string>();
   loaded.current ??= version;
   const resume = useMutation({
     mutationFn: () => setHold(false, ""),
@@ -40,7 +49,9 @@ export function Banner() {
     return (
       <div className="banner bad" role="status">
         <Unplug size={15} aria-hidden />
-        {away}
+        {storeAway && state?.stand_in
+          ? t.banner.standIn(f.short(state.stand_in.since, now), f.short(state.stand_in.as_of, now))
+          : t.banner.away[away]}
       </div>
     );
   }
@@ -58,7 +69,17 @@ export function Banner() {
       </div>
     );
   }
-  if (version && loaded.current && version !== loaded.current) {
+  if (behind) {
+    const left = behind.caught_up_at && Math.max(Date.parse(behind.caught_up_at) - now, 1000);
+    return (
+      <div className="banner warn" role="status">
+        <Hourglass size={15} aria-hidden />
+        {t.banner.behind(f.short(behind.as_of, now))}{" "}
+        {left ? t.banner.caughtUpIn(formatDuration(left)) : t.banner.notCatchingUp}
+      </div>
+    );
+  }
+  if (version && loaded.current && version !== loaded.current && dismissed !== version) {
     return (
       <div className="banner info" role="status">
         <RefreshCw size={15} aria-hidden />
@@ -66,14 +87,16 @@ export function Banner() {
         <Button small onClick={() => location.reload()}>
           {t.banner.reload}
         </Button>
+        <IconButton icon={X} size={14} label={t.act.close} onClick={() => setDismissed(version)} />
       </div>
     );
   }
-  if (clockSkew() !== 0) {
+  if (clockSkew() !== 0 && dismissed !== "skew") {
     return (
       <div className="banner info" role="status">
         <Clock size={15} aria-hidden />
-        {t.banner.skew(formatDuration(Math.abs(clockSkew())))}
+        <span className="grow">{t.banner.skew(formatDuration(Math.abs(clockSkew())))}</span>
+        <IconButton icon={X} size={14} label={t.act.close} onClick={() => setDismissed("skew")} />
       </div>
     );
   }

@@ -1,5 +1,6 @@
 import { Columns3 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
 import type { Columns } from "./useColumns";
 
@@ -16,10 +17,7 @@ export function ColumnsButton<C extends string>(props: ColumnsButtonProps<C>) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="fchip" onClick={() => setOpen(true)}>
-        <Columns3 size={14} aria-hidden />
-        {t.act.columns}
-      </button>
+      <IconButton icon={Columns3} label={t.act.columns} onClick={() => setOpen(true)} />
       {open && (
         <Suspense>
           <ColumnsDialog {...props} onClose={() => setOpen(false)} />

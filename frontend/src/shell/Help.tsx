@@ -45,10 +45,13 @@ export default function Help({ onClose }: { onClose(): void }) {
       s.log,
       [
         ["f", s.follow],
-        [`${modifier}F`, s.find],
+        [`/ · ${modifier}F`, s.find],
         ["n N", s.findNext],
         ["g g · G", s.ends],
         ["m", s.times],
+        ["w", s.wrap],
+        ["Shift 1 – 4", s.levels],
+        ["c", s.copyLine],
       ],
     ],
     [

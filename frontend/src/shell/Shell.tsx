@@ -1,14 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { Tips } from "@/components/Tips";
 import { Toasts } from "@/components/Toasts";
 import { useT } from "@/i18n";
 import { kiosk } from "@/lib/kiosk";
 import { isLive, setLive } from "@/lib/live-switch";
 import { getPrefs, setPrefs } from "@/lib/prefs";
+import { noteVisit } from "@/lib/recent";
 import { ShellContext } from "./context";
-import { useKeys } from "./keys";
+import { keepTyped, useKeys } from "./keys";
 import { useMay } from "./may";
 import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
@@ -17,7 +18,7 @@ import { useNews } from "./useNews";
 import { useRotation } from "./useRotation";
 import { nextZone } from "./zones";
 
-const loadPalette = () => import("./Palette");
+const loadPalette = () => import("./palette/Palette");
 const Palette = lazy(loadPalette);
 const Help = lazy(() => import("./Help"));
 
@@ -40,12 +41,17 @@ function Frame() {
   const mayEdit = useMay()("edit");
   const [layer, setLayer] = useState<"palette" | "help" | "nav">();
   const close = () => setLayer(undefined);
+  const openPalette = useCallback(() => {
+    keepTyped();
+    setLayer("palette");
+  }, []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a navigation closes the drawer
   useEffect(() => setLayer(undefined), [pathname]);
+  useEffect(() => noteVisit(pathname), [pathname]);
 
   useKeys({
-    "mod+k": () => setLayer((was) => (was === "palette" ? undefined : "palette")),
+    "mod+k": () => (layer === "palette" ? close() : openPalette()),
     "?": () => setLayer("help"),
     "g o": () => void navigate({ to: "/" }),
     "g j": () => void navigate({ to: "/jobs" }),
@@ -64,18 +70,18 @@ function Frame() {
   });
 
   useEffect(() => {
-    // It is there when it is asked for: what one types right after ⌘K must not get lost.
+    // It is there at once when it is asked for.
     const timer = setTimeout(() => void loadPalette(), 1500);
     return () => clearTimeout(timer);
   }, []);
 
   const controls = useMemo(
     () => ({
-      openPalette: () => setLayer("palette"),
+      openPalette,
       openHelp: () => setLayer("help"),
       openNav: () => setLayer("nav"),
     }),
-    [],
+    [openPalette],
   );
   return (
     <ShellContext value={controls}>

@@ -11,6 +11,8 @@ import {
   LayoutDashboard,
   ListChecks,
   type LucideIcon,
+  PanelLeftClose,
+  PanelLeftOpen,
   ScrollText,
   Search,
   Server,
@@ -20,9 +22,11 @@ import { firingIncidents } from "@/api/alerts";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
+import { IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
 import { useConnection } from "@/lib/connection";
 import { useFormat } from "@/lib/format";
+import { setPrefs, usePrefs } from "@/lib/prefs";
 import { living } from "@/lib/status";
 import { Account } from "./Account";
 import { useShell } from "./context";
@@ -78,6 +82,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const f = useFormat();
   const { openPalette } = useShell();
   const may = useMay();
+  const { narrow } = usePrefs();
   const jobs = useQuery(jobCount({})).data;
   const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
   const groups = useQuery(groupsQuery).data?.items;
@@ -88,10 +93,19 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const draining = instances.filter((i) => i.state === "draining").length;
   return (
     <aside className={isOpen ? "side open" : "side"}>
-      <Link to="/" className="brand">
-        <Logo />
-        <span>{t.product}</span>
-      </Link>
+      <div className="brandrow">
+        <Link to="/" className="brand">
+          <Logo />
+          <span>{t.product}</span>
+        </Link>
+        <IconButton
+          icon={narrow ? PanelLeftOpen : PanelLeftClose}
+          label={narrow ? t.nav.widen : t.nav.narrow}
+          aria-expanded={!narrow}
+          className="hide-m"
+          onClick={() => setPrefs({ narrow: !narrow })}
+        />
+      </div>
       <button type="button" className="find" onClick={openPalette}>
         <Search size={15} aria-hidden />
         <span className="grow trunc">{t.nav.search}</span>

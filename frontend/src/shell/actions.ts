@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { pauseJob, refOf, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
-import { cancelRun, runsKey } from "@/api/runs";
+import { cancelRun, retryRun, runsKey } from "@/api/runs";
 import { toast } from "@/components/Toasts";
 import { useT } from "@/i18n";
 
@@ -19,6 +19,13 @@ export function useComplain() {
   };
 }
 
+interface Wish {
+  job: string;
+  /** In the place of the job's own. */
+  params?: unknown;
+  labels?: Record<string, string>;
+}
+
 /** Runs a job now. It is done when the run is committed; then the toast leads to it. */
 export function useRunNow() {
   const t = useT();
@@ -26,7 +33,7 @@ export function useRunNow() {
   const navigate = useNavigate();
   const onError = useComplain();
   return useMutation({
-    mutationFn: ({ job, params }: { job: string; params?: unknown }) => runJob(refOf(job), params),
+    mutationFn: ({ job, params, labels }: Wish) => runJob(refOf(job), params, labels),
     onError,
     onSuccess: (accepted) => {
       void refreshJobs(client);
@@ -67,6 +74,28 @@ export function usePause() {
     },
   });
   return mutation;
+}
+
+/** Does a run again as it was given, by its job's newest version. */
+export function useRetryRun() {
+  const t = useT();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const onError = useComplain();
+  return useMutation({
+    mutationFn: ({ runId }: { runId: string; job: string }) => retryRun(runId, {}),
+    onError,
+    onSuccess: (accepted, { job }) => {
+      void client.invalidateQueries({ queryKey: runsKey });
+      toast({
+        text: t.done.started(job),
+        action: {
+          label: t.act.openRun,
+          run: () => void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } }),
+        },
+      });
+    },
+  });
 }
 
 export function useCancelRun() {

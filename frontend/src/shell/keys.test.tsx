@@ -1,7 +1,7 @@
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { afterEach, expect, it } from "vitest";
-import { useKeys } from "./keys";
+import { keepTyped, takeTyped, useKeys } from "./keys";
 
 const pressed: string[] = [];
 
@@ -49,4 +49,15 @@ it("letters do nothing in a field", () => {
   press("n", field);
   field.remove();
   expect(pressed).toEqual([]);
+});
+
+it("letters that are typed for a field that is about to come are kept for it, and bind nothing", () => {
+  show(true);
+  keepTyped();
+  for (const key of ["n", "t", "x", "Backspace", "o"]) press(key);
+  expect(pressed).toEqual([]);
+  expect(takeTyped()).toBe("nto");
+  press("t");
+  expect(pressed).toEqual(["shell: t"]);
+  expect(takeTyped()).toBe("");
 });

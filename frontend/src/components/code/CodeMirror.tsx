@@ -105,6 +105,11 @@ export default function CodeMirror({
       builder.add(at, at, Decoration.line({ class: "cm-badline" }));
     }
     editor.dispatch({ effects: mark.reconfigure(EditorView.decorations.of(builder.finish())) });
+    // To who types the text must not jump.
+    if (badLine && badLine <= editor.state.doc.lines && !editor.hasFocus)
+      editor.dispatch({
+        effects: EditorView.scrollIntoView(editor.state.doc.line(badLine).from, { y: "center" }),
+      });
   }, [badLine]);
 
   return <div className="cm-host" ref={host} style={{ minHeight: rows * 20 + 16 }} />;

@@ -64,6 +64,11 @@ export const alerts = {
   jobs: "Jobs",
   deliveries: "Messages",
   noDeliveries: "No message was sent",
+  deliveriesOf: (channel: string) => `Messages to ${channel}`,
+  deliveriesHint: "The last fifty, with what the other side answered to the last attempt of each.",
+  answered: (status: string, took: string) => `Answered ${status} after ${took}`,
+  took: (took: string) => `Took ${took}`,
+  attempts: (n: number) => count(n, "attempt", "attempts"),
   states: { waiting: "Waiting", sent: "Sent", failed: "Failed", dropped: "Dropped" } as Record<
     string,
     string
@@ -73,6 +78,12 @@ export const alerts = {
     string
   >,
   newRule: "New rule",
+  trial: "Try it on the last 7 days",
+  wouldHave: (n: number) =>
+    n === 0 ? "It would have found nothing." : `It would have fired ${count(n, "time", "times")}.`,
+  trialOf: (runs: number, since: string) => `${count(runs, "run", "runs")} since ${since}`,
+  trialOpen: "still open",
+  trialMore: (n: number) => `and ${n} before`,
   editRule: (name: string) => `Edit ${name}`,
   newChannel: "New channel",
   name: "Name",
@@ -125,7 +136,6 @@ export const alerts = {
   kept: "kept as it is if left empty",
   missing: (names: string) => `lacks ${names}`,
   tryIt: "Test",
-  tried: (channel: string) => `A message goes to ${channel}`,
   end: "End",
   whenSaid: {
     ends: (ends: string, n: number) =>

@@ -20,8 +20,12 @@ export const importing = {
   format: "Format",
   file: "Open a file…",
   zone: "Time zone",
-  yamlText: "Jobs and calendars, several parted by ---",
-  crontabText: "The crontab",
+  groupElse: "Executor group of jobs whose own is not in the dump",
+  texts: {
+    yaml: "Jobs and calendars, several parted by ---",
+    crontab: "The crontab",
+    "xxl-job": "The dump of the tables xxl_job_group and xxl_job_info",
+  },
   check: "Check",
   back: "Back",
   go: (n: number) => `Save ${count(n, "document", "documents")}`,
@@ -29,15 +33,19 @@ export const importing = {
   outcome: "Would be",
   name: "Name",
   line: "Line",
+  number: "No.",
   why: "What changes, or why not",
   saved: "Saved",
   outcomes: {
     created: "Created",
     changed: "Changed",
     unchanged: "Unchanged",
+    conflict: "Conflict",
     skipped: "Skipped",
     broken: "Refused",
   },
+  conflictWhy: "A job of this name is here already, and was not imported from there or was edited since.",
+  overwrite: (n: number) => `Overwrite ${count(n, "job that was", "jobs that were")} made or edited here`,
   dry: (rows: Counted[]) =>
     rows.length === 0
       ? "There is no document in it."
@@ -45,6 +53,7 @@ export const importing = {
           ["created", "to create"],
           ["changed", "to change"],
           ["unchanged", "unchanged"],
+          ["conflict", "in conflict"],
           ["skipped", "skipped"],
           ["broken", "refused"],
         ])}. Nothing has been saved yet.`,

@@ -35,6 +35,14 @@ export const job = {
   noFires: "No more fires",
   reliability: "Reliability",
   lastN: (n: number) => `last ${count(n, "run", "runs")}`,
+  lastDays: (days: number, n: number) => `${days} days, ${count(n, "run", "runs")}`,
+  dayOf: (day: string, runs: number, failed: number) =>
+    runs === 0 ? `${day}: no runs` : `${day}: ${count(runs, "run", "runs")}, ${failed} failed`,
+  daysLabel: (days: number, bad: number) =>
+    bad === 0
+      ? `None of the last ${days} days had a failure`
+      : `${bad} of the last ${days} days had failures`,
+  scheduleChanges: "How the schedule changed",
   p50p95: "p50 / p95",
   delay: "Start delay p95",
   absent: "Skipped or missed",
@@ -72,7 +80,7 @@ export const job = {
   month: { prev: "Previous month", next: "Next month" },
   nextFires: (n: number) => `Next ${count(n, "fire", "fires")}`,
   skippedFire: "skipped",
-  dueLater: (time: string) => `dispatched ${time}`,
+  dueLater: (time: string) => `due ${time}`,
   definition: { yaml: "YAML", json: "JSON" },
   versions: {
     current: "current",
@@ -82,6 +90,11 @@ export const job = {
     restore: "Restore this version",
     restoreAsk: (v: number) => `Restore v${v}?`,
     restoreHint: "Its content is saved as a new version.",
+    restoreNote: (v: number) => `Restored v${v}`,
+    note: "Note",
+    runs: (n: number, failed: string, p95: string) =>
+      `${count(n, "run", "runs")} in 30 days, ${failed} failed, p95 ${p95}`,
+    alikeAll: "no field changed",
     same: "The two are equal.",
     nobody: "unknown",
   },
@@ -92,4 +105,18 @@ export const job = {
   runAsk: (name: string) => `Run ${name} with parameters`,
   runHint: "Any JSON value, in the place of the job's own.",
   badJson: "This is no JSON",
+  runDialog: {
+    earlier: "Parameters",
+    own: "The job’s own",
+    other: "Others, as below",
+    where: "On which executor",
+    anywhere: "Where the job says",
+    whereHint: "An executor is chosen by its labels; those without any cannot be.",
+    alike: (others: string[]) => `May also run on ${others.join(", ")}, with the same labels.`,
+  },
+  deletedJob: {
+    by: (who: string, at: string) => `${who} deleted this job, ${at}.`,
+    gone: "This job is not there any more.",
+    hint: "Its runs stay until retention takes them.",
+  },
 };

@@ -2,13 +2,18 @@ import { count } from "./words";
 
 /** The search over what all runs print. */
 export const logs = {
-  filter: 'Words, or "an exact phrase"…',
+  filter: 'Words, "an exact phrase", level:error, job:group/name…',
   level: "Level",
   found: (n: number, more: boolean) =>
     `${n.toLocaleString("en-GB")}${more ? "+" : ""} ${n === 1 && !more ? "line" : "lines"}`,
   none: "No line matches",
   noneHint: "Every word has to be in the line, in any order and case. Widen the range, or use fewer words.",
   onlyJob: "Only this job",
+  around: "Lines around it",
+  export: "Export",
+  formats: { csv: "CSV", ndjson: "NDJSON", txt: "Plain text" },
+  saved: (n: string) => `${n} lines saved`,
+  savedSome: "There are more: narrow the range, or choose fewer jobs.",
   end: "That is all of them",
   chart: (n: number, errors: number, warnings: number) =>
     `${count(n, "line", "lines")} over time, ${count(errors, "error", "errors")}, ${count(warnings, "warning", "warnings")}`,
@@ -18,5 +23,10 @@ export const logs = {
     `They were counted back to ${at}; a shorter range or more filters let all be counted.`,
   uncounted: "Not counted",
   tail: "Live tail",
-  tailHint: (n: number) => `The last lines of the newest runs, up to ${n}, as they are printed.`,
+  tailHint: "Lines as they are printed, at most 500 a second.",
+  rate: (n: number, shown: number) =>
+    shown < n
+      ? `${n.toLocaleString("en-GB")} lines/s, ${shown} shown`
+      : `${n.toLocaleString("en-GB")} lines/s`,
+  dropped: "More came than could be looked at.",
 };

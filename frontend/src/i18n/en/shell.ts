@@ -17,6 +17,8 @@ export const nav = {
   calendars: "Calendars",
   administration: "Administration",
   open: "Open navigation",
+  narrow: "Narrow the navigation",
+  widen: "Widen the navigation",
   search: "Search or run…",
   runningNow: (n: number) => count(n, "run in flight", "runs in flight"),
   executorsHint: (lost: number, draining: number, empty: number) =>
@@ -62,6 +64,11 @@ export const banner = {
     log_store:
       "The log store does not answer: jobs go on running, and their history and logs are shown once it is back.",
   } as Record<string, string>,
+  standIn: (since: string, asOf: string) =>
+    `The log store does not answer: jobs go on running. Runs and logs since ${since} are read from NATS, as of ${asOf}; the ledger and what is older wait for it.`,
+  behind: (asOf: string) => `The log store is behind: what came after ${asOf} may be missing.`,
+  caughtUpIn: (time: string) => `It will have caught up in about ${time}.`,
+  notCatchingUp: "It is not catching up as yet.",
   held: "Everything is paused: fires are recorded as skipped.",
   heldBy: (who: string) => `By ${who}.`,
   skew: (by: string) =>
@@ -149,13 +156,19 @@ export const error = {
 
 export const palette = {
   label: "Search or run",
-  placeholder: "Jobs, pages, a run id…",
+  placeholder: "Jobs, executors, pages, a run id…",
   jobs: "Jobs",
   actions: (job: string) => `Actions on ${job}`,
   pages: "Go to",
   run: "Run",
   nothing: "Nothing matches",
   failedRuns: "Show failed runs",
+  jobLogs: "Search its logs",
+  recent: "Recent",
+  console: "Console",
+  searchLogs: (text: string) => `Search logs for “${text}”`,
+  how: "↑ ↓ choose · Enter opens · → what can be done with a job",
+  back: "↑ ↓ choose · Enter does it · ← back",
 };
 
 export const shortcuts = {
@@ -181,6 +194,9 @@ export const shortcuts = {
   edit: "Edit",
   follow: "Follow the end",
   find: "Find",
+  wrap: "Wrap lines",
+  levels: "A level on or off",
+  copyLine: "Copy link to line",
   findNext: "Next or previous match",
   ends: "Beginning or end",
   times: "Clock, time since the start, or neither",

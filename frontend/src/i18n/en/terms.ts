@@ -48,6 +48,8 @@ function weekOf(days: Weekday[]): string {
 
 function sentence(s: Sentence): string {
   switch (s.every) {
+    case "second":
+      return s.n === 1 ? "Every second" : `Every ${s.n} seconds`;
     case "minute":
       return s.n === 1 ? "Every minute" : `Every ${s.n} minutes`;
     case "hour": {

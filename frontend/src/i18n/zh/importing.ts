@@ -13,8 +13,12 @@ export const importing: typeof english = {
   format: "格式",
   file: "打开文件…",
   zone: "时区",
-  yamlText: "任务与日历,多个以 --- 分隔",
-  crontabText: "crontab 内容",
+  groupElse: "转储中没有执行器的任务归入的分组",
+  texts: {
+    yaml: "任务与日历,多个以 --- 分隔",
+    crontab: "crontab 内容",
+    "xxl-job": "xxl_job_group 与 xxl_job_info 两张表的转储(SQL)",
+  },
   check: "检查",
   back: "返回",
   go: (n) => `保存 ${n} 个文档`,
@@ -22,9 +26,19 @@ export const importing: typeof english = {
   outcome: "结果",
   name: "名称",
   line: "行",
+  number: "编号",
   why: "更改内容或原因",
   saved: "已保存",
-  outcomes: { created: "新建", changed: "更改", unchanged: "不变", skipped: "跳过", broken: "被拒绝" },
+  outcomes: {
+    created: "新建",
+    changed: "更改",
+    unchanged: "不变",
+    conflict: "冲突",
+    skipped: "跳过",
+    broken: "被拒绝",
+  },
+  conflictWhy: "已有同名任务,它并非由此导入,或导入后已被修改。",
+  overwrite: (n) => `覆盖 ${n} 个在此新建或修改过的任务`,
   dry: (rows) =>
     rows.length === 0
       ? "其中没有文档。"
@@ -32,6 +46,7 @@ export const importing: typeof english = {
           ["created", "新建"],
           ["changed", "更改"],
           ["unchanged", "不变"],
+          ["conflict", "冲突"],
           ["skipped", "跳过"],
           ["broken", "被拒绝"],
         ])}。尚未保存。`,

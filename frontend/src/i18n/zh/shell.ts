@@ -18,6 +18,8 @@ export const nav: Messages["nav"] = {
   calendars: "日历",
   administration: "管理",
   open: "打开导航",
+  narrow: "收起导航",
+  widen: "展开导航",
   search: "搜索或执行…",
   runningNow: (n) => `${number(n)} 个进行中的运行`,
   executorsHint: (lost, draining, empty) =>
@@ -62,6 +64,11 @@ export const banner: Messages["banner"] = {
     bus: "NATS 没有响应：恢复之前无法修改任何内容，也不会执行任何任务。当前显示的是此前的内容。",
     log_store: "日志存储没有响应：任务会继续执行，恢复后会显示其历史和日志。",
   },
+  standIn: (since, asOf) =>
+    `日志存储没有响应：任务会继续执行。${since} 以来的运行与日志取自 NATS，截至 ${asOf}；触发台账和更早的内容需等待恢复。`,
+  behind: (asOf) => `日志存储落后：${asOf} 之后的内容可能缺失。`,
+  caughtUpIn: (time) => `约 ${time} 后赶上。`,
+  notCatchingUp: "目前没有缩小差距。",
   held: "全部任务已暂停：触发会被记录为已跳过。",
   heldBy: (who) => `操作人：${who}。`,
   skew: (by) => `本机时钟与服务器相差 ${by}，页面按服务器时间显示。`,
@@ -146,13 +153,19 @@ export const error: Messages["error"] = {
 
 export const palette: Messages["palette"] = {
   label: "搜索或执行",
-  placeholder: "任务、页面、运行编号…",
+  placeholder: "任务、执行器、页面、运行编号…",
   jobs: "任务",
   actions: (job) => `对 ${job} 的操作`,
   pages: "前往",
   run: "运行",
   nothing: "没有匹配项",
   failedRuns: "查看失败的运行",
+  jobLogs: "搜索其日志",
+  recent: "最近访问",
+  console: "控制台",
+  searchLogs: (text) => `在日志中搜索“${text}”`,
+  how: "↑ ↓ 选择 · Enter 打开 · → 任务的操作",
+  back: "↑ ↓ 选择 · Enter 执行 · ← 返回",
 };
 
 export const shortcuts: Messages["shortcuts"] = {
@@ -178,6 +191,9 @@ export const shortcuts: Messages["shortcuts"] = {
   edit: "编辑",
   follow: "跟随末尾",
   find: "查找",
+  wrap: "自动换行",
+  levels: "显示或隐藏级别",
+  copyLine: "复制行链接",
   findNext: "下一个或上一个匹配",
   ends: "开头或末尾",
   times: "切换时钟、相对时间或不显示",

@@ -50,6 +50,8 @@ function weekOf(days: Weekday[]): string {
 
 function sentence(s: Sentence): string {
   switch (s.every) {
+    case "second":
+      return s.n === 1 ? "每秒" : `每 ${s.n} 秒`;
     case "minute":
       return s.n === 1 ? "每分钟" : `每 ${s.n} 分钟`;
     case "hour":

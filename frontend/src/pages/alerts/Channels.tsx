@@ -1,19 +1,26 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { Megaphone, Plus, Send } from "lucide-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { List, Megaphone, Plus, Send } from "lucide-react";
 import { useState } from "react";
-import { alertsKey, channelsQuery, deleteChannel, putChannel, testChannel } from "@/api/alerts";
+import {
+  alertsKey,
+  channelsQuery,
+  deleteChannel,
+  deliveriesQuery,
+  putChannel,
+  testChannel,
+} from "@/api/alerts";
 import type { Channel, ChannelItem } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
+import { Button, IconButton } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, Choice, Field, TextField } from "@/components/fields";
 import { Empty } from "@/components/Panel";
 import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
-import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
+import { Deliveries } from "./Deliveries";
 import { QuietHours } from "./QuietHours";
 import { useAlertT } from "./texts";
 
@@ -40,17 +47,14 @@ export default function Channels() {
   const list = useQuery(channelsQuery);
   const [editing, setEditing] = useState<ChannelItem | "new">();
   const [removing, setRemoving] = useState<string>();
+  const [looking, setLooking] = useState<string>();
+  const client = useQueryClient();
   const test = useMutation({
     mutationFn: testChannel,
     onError: complain,
-    onSuccess: (made, channel) => {
-      const delivery = made.deliveries?.[0];
-      const failed = delivery?.state === "failed" || delivery?.state === "dropped";
-      toast({
-        bad: failed,
-        text: failed ? t.done.failed : a.tried(channel),
-        detail: delivery?.reason ?? a.states[delivery?.state ?? ""],
-      });
+    onSuccess: (_, channel) => {
+      void client.invalidateQueries({ queryKey: deliveriesQuery(channel).queryKey });
+      setLooking(channel);
     },
   });
   const create = (
@@ -99,6 +103,12 @@ export default function Channels() {
                     >
                       {a.tryIt}
                     </Button>
+                    <IconButton
+                      icon={List}
+                      size={14}
+                      label={a.deliveriesOf(c.channel)}
+                      onClick={() => setLooking(c.channel)}
+                    />
                     <RowActions
                       name={c.channel}
                       edit={a.editRule(c.channel)}
@@ -115,6 +125,7 @@ export default function Channels() {
       {editing && (
         <ChannelDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
+      {looking && <Deliveries channel={looking} onClose={() => setLooking(undefined)} />}
       {removing && (
         <RemoveDialog
           name={removing}

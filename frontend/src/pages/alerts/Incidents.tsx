@@ -26,6 +26,7 @@ import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
+import { DeliveryItem } from "./Deliveries";
 import { Severity } from "./Severity";
 import { useAlertT } from "./texts";
 
@@ -225,17 +226,7 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
         {(i.deliveries ?? []).length === 0 && <p className="mut">{a.noDeliveries}</p>}
         <ul>
           {i.deliveries?.map((d) => (
-            <li key={d.delivery} className="li flat">
-              <b>{d.channel}</b>
-              <span className="mut">{a.kinds[d.kind] ?? d.kind}</span>
-              <span className="sec grow trunc" title={d.reason}>
-                {d.reason}
-              </span>
-              <span className={d.state === "failed" ? "c-bad" : d.state === "sent" ? "c-ok" : "mut"}>
-                {a.states[d.state] ?? d.state}
-              </span>
-              <span className="mut num">{f.short(d.sent_at ?? d.made_at, now)}</span>
-            </li>
+            <DeliveryItem key={d.delivery} delivery={d} lead={d.channel} />
           ))}
         </ul>
       </section>

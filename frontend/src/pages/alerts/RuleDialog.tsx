@@ -8,6 +8,7 @@ import { SegmentsField } from "@/components/Segments";
 import { useMay } from "@/shell/may";
 import { useSave } from "@/shell/useSave";
 import { fresh, kindOf, kinds, usualEnds, type When } from "./conditions";
+import { RuleTrial } from "./RuleTrial";
 import { useAlertT } from "./texts";
 
 const ends = ["failed", "timed_out", "lost", "missed", "cancelled"] as const;
@@ -187,6 +188,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           onChange={(v) => set({ channels: words(v) })}
         />
       )}
+      <RuleTrial key={JSON.stringify([rule.when, rule.match, rule.group_by])} rule={tidy(rule)} />
       <div className="row g4 wrap">
         <Check
           label={a.recovery}

@@ -6,12 +6,18 @@ import { TextField } from "@/components/fields";
 import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 
+/** Tags as a document has them, of what was typed. */
+function tidy(typed: string[]): string[] {
+  return [...new Set(typed.filter((tag) => tag !== ""))];
+}
+
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {
   const t = useEditorT();
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const listId = useId();
   const { group, name } = refOf(doc.job);
   const known = groups.find((g) => g.executor_group === group);
+  const tags = doc.tags ?? [];
   const online = known?.instances.filter((i) => i.state === "online").length ?? 0;
   return (
     <Section title={t.editor.basics} hint={t.editor.basicsHint}>
@@ -45,6 +51,30 @@ export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew:
           ))}
         </datalist>
       </div>
+      <div className="two">
+        <TextField
+          label={t.editor.titleField}
+          value={doc.title ?? ""}
+          hint={t.editor.titleHint}
+          error={errors.get("title")}
+          onChange={(v) => onChange(without({ ...doc, title: v }))}
+        />
+        <TextField
+          label={t.editor.owner}
+          value={doc.owner ?? ""}
+          hint={t.editor.ownerHint}
+          error={errors.get("owner")}
+          onChange={(v) => onChange(without({ ...doc, owner: v }))}
+        />
+      </div>
+      <TextField
+        label={t.editor.tags}
+        value={tags.join(" ")}
+        hint={t.editor.tagsHint}
+        error={errors.get("tags")}
+        onChange={(v) => onChange(without({ ...doc, tags: v === "" ? [] : v.split(/[ ,]/) }))}
+        onBlur={() => onChange(without({ ...doc, tags: tidy(tags) }))}
+      />
       <TextField
         label={t.editor.description}
         value={doc.description ?? ""}

@@ -6,11 +6,13 @@ import { useEditorT } from "./texts";
 interface CronCellsProps {
   value: string;
   onChange(expression: string): void;
+  /** Something is wrong with it: in this cell, if it is a single one. */
   bad: boolean;
+  badCell?: CellName;
 }
 
 /** The fields of an expression, a cell each. A whole expression that is pasted into one fills them all. */
-export function CronCells({ value, onChange, bad }: CronCellsProps) {
+export function CronCells({ value, onChange, bad, badCell }: CronCellsProps) {
   const t = useEditorT();
   const [focused, setFocused] = useState<CellName>();
   // What is being typed: an empty cell is filled in when it is left, not before.
@@ -59,17 +61,22 @@ export function CronCells({ value, onChange, bad }: CronCellsProps) {
   return (
     <div>
       <div
-        className={bad ? "cron bad" : "cron"}
+        className={bad && !badCell ? "cron bad" : "cron"}
         style={{ gridTemplateColumns: `repeat(${names.length}, minmax(0, 1fr))` }}
         onPaste={onPaste}
       >
         {names.map((name) => (
-          <label key={name} className={focused === name ? "on" : undefined}>
+          <label
+            key={name}
+            className={
+              `${focused === name ? "on" : ""}${badCell === name ? " wrong" : ""}`.trim() || undefined
+            }
+          >
             <input
               value={draft?.cell === name ? draft.text : (cells[name] ?? "")}
               spellCheck={false}
               autoComplete="off"
-              aria-invalid={bad || undefined}
+              aria-invalid={(badCell ? badCell === name : bad) || undefined}
               onChange={(e) => set(name, e.target.value)}
               onFocus={() => setFocused(name)}
               onBlur={() => {

@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
-import { jobsKey, refOf } from "@/api/jobs";
-import { fieldErrors } from "@/api/problem";
+import { TriangleAlert } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { jobsKey, type LoadedJob, refOf, saveJob } from "@/api/jobs";
+import { fieldErrors, problemOf } from "@/api/problem";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
@@ -10,21 +11,31 @@ import { Dialog } from "@/components/Dialog";
 import { ReadOnly } from "@/components/ReadOnly";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
-import { fromYaml, isJob, toYaml, YamlProblem } from "@/lib/jobdoc";
+import {
+  definitionOf,
+  fromYaml,
+  isJob,
+  lineOfField,
+  misshapen,
+  rewriteYaml,
+  YamlProblem,
+} from "@/lib/jobdoc";
+import { changedFields, touches } from "@/lib/merge";
 import { modifier, useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";
 import { Basics } from "./Basics";
-import { changedFields } from "./changes";
 import { FollowSection } from "./FollowSection";
 import { LimitsSection } from "./LimitsSection";
-import { PreviewRail } from "./PreviewRail";
+import { few, many, PreviewRail } from "./PreviewRail";
 import { ReviewDialog } from "./ReviewDialog";
 import { ScheduleSection } from "./ScheduleSection";
 import { Trouble } from "./Trouble";
 import { TaskSection } from "./task/TaskSection";
 import { useEditorT } from "./texts";
+import { usePreview } from "./usePreview";
 import { WhereSection } from "./WhereSection";
+import "./editor.css";
 
 interface EditorProps {
   initial: Job;
@@ -32,21 +43,51 @@ interface EditorProps {
   version?: number;
   etag?: string;
   crumbs: Crumb[];
-  /** Somebody else's version is to be loaded in the place of this edit. */
-  onTheirs?(): void;
 }
 
+/** What an edit began with: of a new job, neither version nor ETag. */
+interface Beginning {
+  doc: Job;
+  version?: number;
+  etag?: string;
+}
+
+const beginningOf = ({ item, etag }: LoadedJob): Beginning => ({
+  doc: definitionOf(item.definition),
+  version: item.definition.version,
+  etag,
+});
+
 /** Edits a job as a form or as YAML: the same document, so that nothing that only one of them shows is lost. */
-export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps) {
+export function Editor({ initial: first, version: firstVersion, etag: firstEtag, crumbs }: EditorProps) {
   const t = useEditorT();
   const navigate = useNavigate();
   const client = useQueryClient();
+  const [{ doc: initial, version, etag }, setBeginning] = useState<Beginning>({
+    doc: first,
+    version: firstVersion,
+    etag: firstEtag,
+  });
   const [doc, setDoc] = useState(initial);
   const [mode, setMode] = useState<"form" | "yaml">("form");
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<YamlProblem>();
   const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map());
-  const [reviewing, setReviewing] = useState(false);
+  const [line, setLine] = useState<number>();
+  // All that is wrong is listed once somebody wants to save; before that each field says it.
+  const [tried, setTried] = useState(false);
+  const [outdated, setOutdated] = useState(false);
+  const judged = useRef<Job>(undefined);
+  const latest = useRef(text);
+  useEffect(() => {
+    latest.current = text;
+  });
+  // What was typed as YAML is read a moment later; who asks for a review meanwhile waits for it.
+  const reading = useRef(Promise.resolve());
+  const [asked, setAsked] = useState<"fields" | "yaml">();
+  const [reviewing, setReviewing] = useState<"fields" | "yaml">();
+  const [more, setMore] = useState(false);
+  const preview = usePreview(doc, more ? many : few);
   const saved = useRef(false);
   const changes = changedFields(initial, doc);
   const isNew = etag === undefined;
@@ -56,6 +97,8 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
   const edits = group === "" ? may("edit") : may("edit", group);
   // Of a new job another group may still be named; of one that is there nothing can be changed.
   const locked = !isNew && !edits;
+  // What is no YAML, or no schedule, cannot be saved; it is said where it stands.
+  const unfit = problem !== undefined || preview.wrong.size > 0;
   const dirty = changes.length > 0 || problem !== undefined;
 
   const blocker = useBlocker({
@@ -64,37 +107,57 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
     withResolver: true,
   });
   const change = (next: Job) => {
+    const changed = changedFields(doc, next);
     setDoc(next);
-    setErrors(new Map());
+    // What was wrong with other fields still is.
+    const left = [...errors].filter(([field]) => !changed.some((c) => touches(c, field)));
+    setErrors(new Map(left));
+    if (left.length === 0) setTried(false);
   };
   const toMode = async (next: "form" | "yaml") => {
-    if (next === "yaml") setText(await toYaml(doc));
+    if (next === "yaml") setText(await rewriteYaml(text, doc));
     else if (problem) return; // what cannot be read cannot be shown as a form
     setMode(next);
   };
-  const changeText = async (next: string) => {
-    setText(next);
+  const read = async (next: string) => {
     try {
       const value = await fromYaml(next);
-      if (!isJob(value)) throw new YamlProblem("job, task", 1);
+      const odd = misshapen(value);
+      if (odd)
+        throw new YamlProblem(t.editor.shapes[odd.wants](odd.field), await lineOfField(next, odd.field));
+      if (latest.current !== next || !isJob(value)) return; // more has been typed since
       setProblem(undefined);
       change(value);
     } catch (e) {
-      setProblem(e instanceof YamlProblem ? e : new YamlProblem(String(e), 1));
+      if (latest.current === next) setProblem(e instanceof YamlProblem ? e : new YamlProblem(String(e), 1));
     }
   };
-  const review = () => {
-    const missing = requiredFields(doc, t.editor.required);
-    setErrors(missing);
-    if (missing.size === 0 && !problem && (dirty || isNew) && edits) setReviewing(true);
+  const changeText = (next: string) => {
+    latest.current = next;
+    setText(next);
+    reading.current = read(next);
   };
-  useKeys({ "mod+s": review });
+  /** Reviews what is in the form, or in the text once that has been read. */
+  const review = (view: "fields" | "yaml" = "fields") => void reading.current.then(() => setAsked(view));
+  useEffect(() => {
+    if (asked === undefined) return;
+    setAsked(undefined);
+    const missing = requiredFields(doc, t.editor.required);
+    setTried(true);
+    setErrors(missing);
+    if (missing.size === 0 && !unfit && (dirty || isNew) && edits) setReviewing(asked);
+  }, [asked, doc, unfit, dirty, isNew, edits, t]);
+  useKeys({ "mod+s": () => review() });
 
-  const discard = () => {
-    setDoc(initial);
+  /** The edit goes on from another beginning, or from the same, with another document. */
+  const restart = (from: Beginning, next: Job) => {
+    setOutdated(false);
+    setTried(false);
+    setBeginning(from);
+    setDoc(next);
     setProblem(undefined);
     setErrors(new Map());
-    if (mode === "yaml") void toYaml(initial).then(setText);
+    if (mode === "yaml") void rewriteYaml(text, next).then(setText);
   };
   const done = (job: string, next: number) => {
     saved.current = true;
@@ -102,6 +165,26 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
     client.removeQueries({ queryKey: [...jobsKey, "one", refOf(job).group, refOf(job).name] });
     void client.invalidateQueries({ queryKey: jobsKey });
     void navigate({ to: "/jobs/$group/$name", params: refOf(job) });
+  };
+  const goToLine = (field: string) => void lineOfField(text, field).then(setLine);
+  // Of several wrong fields the first is marked in the YAML.
+  const [firstWrong] = errors.keys();
+  useEffect(() => {
+    if (mode !== "yaml" || firstWrong === undefined) setLine(undefined);
+    else void lineOfField(latest.current, firstWrong).then(setLine);
+  }, [mode, firstWrong]);
+  /** What the server finds wrong with what was touched so far is said when a field is left. */
+  const judge = async () => {
+    if (locked || !dirty || group === "" || judged.current === doc) return;
+    judged.current = doc;
+    const found = await saveJob(doc, { etag, dryRun: true }).then(
+      () => undefined,
+      (error: unknown) => problemOf(error),
+    );
+    if (judged.current !== doc) return;
+    setOutdated(found?.code === "precondition_failed" && !isNew);
+    const wrong = found?.errors?.filter((e) => changes.some((c) => touches(c, e.field))) ?? [];
+    if (wrong.length > 0) setErrors(new Map(wrong.map((e) => [e.field, e.reason])));
   };
   const section = { doc, onChange: change, errors };
   return (
@@ -122,12 +205,25 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
     >
       <div className="editor">
         <div className="editor-main">
-          {errors.size > 0 && <ErrorSummary errors={errors} />}
+          {outdated && (
+            <div className="note warn outdated" role="status">
+              <TriangleAlert size={15} aria-hidden />
+              <span>
+                {t.editor.outdated}{" "}
+                <button type="button" className="link" onClick={() => review()}>
+                  {t.editor.seeBoth}
+                </button>
+              </span>
+            </div>
+          )}
+          {tried && errors.size > 0 && (
+            <ErrorSummary errors={errors} onField={mode === "yaml" ? goToLine : undefined} />
+          )}
           {mode === "form" ? (
-            <form onSubmit={(e) => e.preventDefault()}>
+            <form onSubmit={(e) => e.preventDefault()} onBlur={() => void judge()}>
               <ReadOnly locked={locked}>
                 <Basics {...section} isNew={isNew} />
-                <ScheduleSection {...section} />
+                <ScheduleSection {...section} errors={new Map([...preview.wrong, ...errors])} />
                 <TaskSection {...section} />
                 <WhereSection {...section} />
                 <Trouble {...section} />
@@ -142,18 +238,25 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
                 language="yaml"
                 value={text}
                 rows={30}
-                badLine={problem?.line}
-                onChange={locked ? undefined : (next) => void changeText(next)}
+                badLine={problem?.line ?? line}
+                onChange={locked ? undefined : changeText}
               />
               {problem && (
                 <p className="ferr" role="alert">
-                  {t.editor.badYaml(problem.line)}: {problem.message}
+                  {t.editor.onLine(problem.line)} {problem.message}
                 </p>
               )}
             </>
           )}
         </div>
-        <PreviewRail doc={doc} />
+        <PreviewRail
+          doc={doc}
+          saved={isNew ? undefined : initial.schedule}
+          preview={preview}
+          more={more}
+          onMore={() => setMore(true)}
+          onChange={(schedule) => change({ ...doc, schedule })}
+        />
       </div>
       <footer className="savebar">
         <span className="row g2 grow trunc" role="status">
@@ -161,14 +264,23 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
           <b>{locked ? t.editor.locked : dirty ? t.editor.changes(changes.length) : t.editor.noChanges}</b>
           <span className="mut trunc hide-s">{changes.slice(0, 5).join(", ")}</span>
         </span>
-        <Button look="ghost" disabled={!dirty} onClick={discard}>
+        <Button
+          look="ghost"
+          disabled={!dirty}
+          onClick={() => restart({ doc: initial, version, etag }, initial)}
+        >
           {t.editor.discard}
         </Button>
+        {!isNew && (
+          <Button className="hide-s" disabled={!dirty || unfit} onClick={() => review("yaml")}>
+            {t.editor.reviewDiff}
+          </Button>
+        )}
         <Button
           look="primary"
-          disabled={problem !== undefined || (!dirty && !isNew) || !edits}
+          disabled={unfit || (!dirty && !isNew) || !edits}
           title={edits ? undefined : t.signIn.needs}
-          onClick={review}
+          onClick={() => review()}
         >
           {isNew ? t.editor.create : t.editor.saveAs((version ?? 0) + 1)}{" "}
           <kbd className="kbd inv">{modifier}S</kbd>
@@ -176,13 +288,20 @@ export function Editor({ initial, version, etag, crumbs, onTheirs }: EditorProps
       </footer>
       {reviewing && (
         <ReviewDialog
+          was={initial}
           doc={doc}
           etag={etag}
-          onClose={() => setReviewing(false)}
+          sideBySide={reviewing === "yaml"}
+          onClose={() => setReviewing(undefined)}
           onSaved={done}
-          onTheirs={onTheirs}
+          onRebase={(theirs, next) => restart(theirs ? beginningOf(theirs) : { doc: initial }, next)}
+          onTheirs={(theirs) => {
+            const from = beginningOf(theirs);
+            setReviewing(undefined);
+            restart(from, from.doc);
+          }}
           onInvalid={(error) => {
-            setReviewing(false);
+            setReviewing(undefined);
             setErrors(fieldErrors(error));
           }}
         />
@@ -227,7 +346,14 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   return missing;
 }
 
-function ErrorSummary({ errors }: { errors: ReadonlyMap<string, string> }) {
+/** Every field that is wrong, each with a way to it. */
+function ErrorSummary({
+  errors,
+  onField = goToField,
+}: {
+  errors: ReadonlyMap<string, string>;
+  onField?(field: string, reason: string): void;
+}) {
   const t = useEditorT();
   return (
     <div className="incident errors" role="alert">
@@ -236,11 +362,25 @@ function ErrorSummary({ errors }: { errors: ReadonlyMap<string, string> }) {
         <ul>
           {[...errors].map(([field, reason]) => (
             <li key={field}>
-              <code className="mono">{field}</code> {reason}
+              <button type="button" className="link" onClick={() => onField(field, reason)}>
+                <code className="mono">{field}</code>
+              </button>{" "}
+              {reason}
             </li>
           ))}
         </ul>
       </div>
     </div>
   );
+}
+
+/** Goes to the field of the form below which the reason stands. */
+function goToField(_: string, reason: string): void {
+  const note = [...document.querySelectorAll(".ferr")].find((p) => p.textContent?.endsWith(reason));
+  const holder = note?.closest(".f, .cronfield, .fields");
+  const field =
+    holder?.querySelector<HTMLElement>("[aria-invalid=true]") ??
+    holder?.querySelector<HTMLElement>("input, select, textarea");
+  (field ?? note)?.scrollIntoView({ block: "center" });
+  field?.focus();
 }

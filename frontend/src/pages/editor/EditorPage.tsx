@@ -85,7 +85,6 @@ export function EditJobPage() {
       version={item.definition.version}
       etag={etag}
       crumbs={crumbs}
-      onTheirs={() => void query.refetch()}
     />
   );
 }

@@ -1,36 +1,42 @@
-import { useQuery } from "@tanstack/react-query";
 import { CalendarX, TriangleAlert } from "lucide-react";
-import { useEffect, useState } from "react";
 import { refOf } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
-import { fireCounts, schedulePreview } from "@/api/schedule";
-import type { Job, Schedule } from "@/api/schema.gen";
+import type { Job, Preview, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
+import { ClockNote, useClockT } from "@/components/ClockNote";
 import { Ago } from "@/components/Time";
 import { isZone, useFormat } from "@/lib/format";
-import { useNow } from "@/lib/now";
 import { policiesInWords } from "@/lib/policies";
+import { calendarOf } from "@/lib/skipped";
+import { Around } from "./Around";
 import { useEditorT } from "./texts";
+import { type Foreseen, slugOf } from "./usePreview";
 
-const few = 8;
-const many = 50;
-const day = 86_400_000;
+/** How many fires are foreseen at first, and how many on demand. */
+export const few = 8;
+export const many = 50;
+
+interface PreviewRailProps {
+  doc: Job;
+  /** What is saved of it, if anything. */
+  saved: Schedule | undefined;
+  preview: Foreseen;
+  more: boolean;
+  onMore(): void;
+  onChange(schedule: Schedule): void;
+}
 
 /** The next fires of what is being edited, as the server computes them. */
-export function PreviewRail({ doc }: { doc: Job }) {
+export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: PreviewRailProps) {
   const t = useEditorT();
+  const s = doc.schedule ?? {};
+  const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
   const f = useFormat();
-  const [more, setMore] = useState(false);
-  const schedule = useSettled(doc.schedule ?? {}, 250);
-  const { group, name } = refOf(doc.job);
-  const job = /^[a-z0-9][a-z0-9_-]*$/.test(group) && /^[a-z0-9][a-z0-9_-]*$/.test(name) ? doc.job : undefined;
-  const preview = useQuery(schedulePreview(schedule, job, more ? many : few));
-  const zone = schedule.zone && isZone(schedule.zone) ? schedule.zone : "UTC";
   const zoned = f.in(zone);
-  const fires = preview.data?.fires ?? [];
-  const problem = preview.isError ? problemOf(preview.error) : undefined;
+  const { data, problem } = preview;
+  const fires = data?.fires ?? [];
+  const next = fires.find((x) => !x.skipped);
   return (
-    <aside className="previewrail">
+    <aside className="previewrail" aria-label={t.editor.next} tabIndex={0}>
       <section aria-live="polite">
         <h2>
           {t.editor.next} <span className="right mut">{t.editor.byServer}</span>
@@ -50,7 +56,7 @@ export function PreviewRail({ doc }: { doc: Job }) {
         ) : (
           <>
             <p className="mut">{t.job.inZone(zone)}</p>
-            <ul className={preview.isPlaceholderData ? "fires stale" : "fires"}>
+            <ul className={preview.stale ? "fires stale" : "fires"}>
               {fires.map((fire) => (
                 <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
                   <span className="fday">{zoned.day(fire.fire_time)}</span>
@@ -59,25 +65,43 @@ export function PreviewRail({ doc }: { doc: Job }) {
                     {fire.skipped ? (
                       <span className="tag" title={fire.reason}>
                         <CalendarX size={12} aria-hidden />
-                        {t.job.skippedFire}
+                        <span className="trunc">{calendarOf(fire.reason) ?? t.job.skippedFire}</span>
                       </span>
                     ) : (
                       <Ago at={fire.due} />
                     )}
                   </span>
+                  {fire.clock && (
+                    <p className="firenote">
+                      <ClockNote clock={fire.clock} at={zoned.minute(fire.fire_time)} />
+                    </p>
+                  )}
                 </li>
               ))}
             </ul>
-            {preview.data?.note && <p className="sec">{preview.data.note}</p>}
+            {data?.note && <p className="sec">{data.note}</p>}
             {fires.length === few && !more && (
-              <Button look="ghost" small onClick={() => setMore(true)}>
+              <Button look="ghost" small onClick={onMore}>
                 {t.editor.showAll}
               </Button>
+            )}
+            {data?.per_year !== undefined && fires.length > 0 && (
+              <p className="mut often">{t.editor.often(data.per_day ?? 0, data.per_year, f.number)}</p>
             )}
           </>
         )}
       </section>
-      {fires[0] && !problem && <Around at={fires[0].due} group={group} zone={zone} />}
+      {next && !problem && (
+        <Around
+          at={next.due}
+          group={slugOf(refOf(doc.job).group)}
+          zone={zone}
+          schedule={s}
+          isSaved={JSON.stringify(saved) === JSON.stringify(s)}
+          onChange={onChange}
+        />
+      )}
+      {data && !problem && <ClockChanges preview={data} zone={zone} />}
       <section>
         <h2>{t.policies.title}</h2>
         <ul className="policies">
@@ -90,61 +114,25 @@ export function PreviewRail({ doc }: { doc: Job }) {
   );
 }
 
-/** What else fires within the day of a fire, by quarter of an hour. */
-function Around({ at, group, zone }: { at: string; group: string; zone: string }) {
-  const t = useEditorT();
-  const f = useFormat().in(zone);
-  const now = useNow();
-  const from = Math.floor(now / 900_000) * 900_000;
-  const own = /^[a-z0-9][a-z0-9_-]*$/.test(group) ? group : undefined;
-  const counts = useQuery(
-    fireCounts(
-      { from: new Date(from).toISOString(), to: new Date(from + day).toISOString(), group: own },
-      96,
-      `around ${from}`,
-    ),
-  ).data;
-  if (!counts) return null;
-  const most = Math.max(1, ...counts.counts);
-  const total = counts.counts.reduce((a, b) => a + b, 0);
-  const mark = Math.floor((Date.parse(at) - from) / (day / 96));
+/** When clocks are moved next, and what becomes of the fires then. */
+function ClockChanges({ preview, zone }: { preview: Preview; zone: string }) {
+  const { clock: t } = useClockT();
+  const f = useFormat().in("UTC"); // of instants that are wall-clock times already
+  const { kind, clock } = preview;
+  if (kind === "manual" || kind === "once") return null;
+  const said = () => {
+    if (kind !== "cron") return t.elapsed;
+    if (!clock) return t.none(zone);
+    const at = Date.parse(clock.at);
+    const [from, to] = [at + clock.before_seconds * 1000, at + clock.after_seconds * 1000];
+    return to > from
+      ? `${t.forward(f.day(from), f.minute(from), f.minute(to))} ${t.gap[clock.gap]}`
+      : `${t.back(f.day(from), f.minute(from), f.minute(to))} ${t.overlap[clock.overlap]}`;
+  };
   return (
     <section>
-      <h2>{t.editor.load}</h2>
-      <svg viewBox="0 0 288 56" className="around" role="img" aria-label={t.editor.perDay(total)}>
-        {counts.counts.map((n, i) => (
-          <rect
-            // biome-ignore lint/suspicious/noArrayIndexKey: a quarter is its number
-            key={i}
-            x={i * 3}
-            y={54 - Math.max(n > 0 ? 3 : 1, (n / most) * 50)}
-            width={2}
-            height={Math.max(n > 0 ? 3 : 1, (n / most) * 50)}
-            className={i === mark ? "here" : undefined}
-          />
-        ))}
-        {mark >= 0 && mark < 96 && <rect x={mark * 3} y={0} width={2} height={54} className="here" />}
-      </svg>
-      <div className="row axis-row mut num">
-        {[0, 24, 48, 72].map((i) => (
-          <span key={i}>{f.minute(from + i * 900_000)}</span>
-        ))}
-      </div>
-      <p className="mut">
-        {own && `${own}: `}
-        {t.editor.perDay(total)}
-      </p>
+      <h2>{t.title}</h2>
+      <p className="sec">{said()}</p>
     </section>
   );
-}
-
-/** A value once it has stayed the same for a while. */
-function useSettled(value: Schedule, ms: number): Schedule {
-  const [settled, setSettled] = useState(value);
-  const key = JSON.stringify(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(JSON.parse(key) as Schedule), ms);
-    return () => clearTimeout(timer);
-  }, [key, ms]);
-  return settled;
 }

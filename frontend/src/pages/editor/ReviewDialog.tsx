@@ -1,35 +1,58 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { jobQuery, refOf, saveJob } from "@/api/jobs";
+import { type LoadedJob, saveJob } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
+import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { toYaml } from "@/lib/jobdoc";
+import { ConflictDialog } from "./ConflictDialog";
+import { NextFire } from "./NextFire";
 import { useEditorT } from "./texts";
 
 interface ReviewDialogProps {
+  /** What the edit began with, and what came of it. */
+  was: Job;
   doc: Job;
+  /** Of an existing job: the ETag that it must still have. */
   etag: string | undefined;
+  /** Begin with the two documents side by side. */
+  sideBySide: boolean;
   onClose(): void;
   onSaved(job: string, version: number): void;
   /** The server found fields that are wrong. */
   onInvalid(error: unknown): void;
-  onTheirs?(): void;
+  /** Somebody else saved the job meanwhile: the edit goes on from what they saved, or from nothing. */
+  onRebase(theirs: LoadedJob | undefined, doc: Job): void;
+  /** What somebody else saved takes the place of the edit. */
+  onTheirs(theirs: LoadedJob): void;
 }
 
 /** Shows what saving will change, by the server's own comparison, and saves. */
-export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs }: ReviewDialogProps) {
+export function ReviewDialog({
+  was,
+  doc,
+  etag,
+  sideBySide,
+  onClose,
+  onSaved,
+  onInvalid,
+  onRebase,
+  onTheirs,
+}: ReviewDialogProps) {
   const t = useEditorT();
   const e = t.editor;
   const [note, setNote] = useState("");
-  const [mine, setMine] = useState(etag);
+  const [view, setView] = useState<"fields" | "yaml">(sideBySide ? "yaml" : "fields");
   const check = useQuery({
-    queryKey: ["editor", "review", doc, mine],
+    queryKey: ["editor", "review", doc, etag],
     queryFn: async () => {
       try {
-        return await saveJob(doc, { etag: mine, dryRun: true });
+        return await saveJob(doc, { etag, dryRun: true });
       } catch (error) {
         if (problemOf(error).code === "invalid") onInvalid(error);
         throw error;
@@ -39,7 +62,7 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
     gcTime: 0,
   });
   const save = useMutation({
-    mutationFn: () => saveJob(doc, { etag: mine, note }),
+    mutationFn: () => saveJob(doc, { etag, note }),
     onSuccess: (saved) => onSaved(doc.job, saved.definition.version),
     onError: (error) => {
       if (problemOf(error).code === "invalid") onInvalid(error);
@@ -47,15 +70,16 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
   });
   const trouble = save.error ?? check.error;
   const code = trouble ? problemOf(trouble).code : undefined;
-  if (code === "precondition_failed" && mine !== undefined) {
+  if (code === "precondition_failed" && etag !== undefined) {
     return (
-      <Conflict
-        job={doc.job}
+      <ConflictDialog
+        was={was}
+        mine={doc}
         onClose={onClose}
         onTheirs={onTheirs}
-        onMine={(next) => {
+        onChoose={(theirs, merged) => {
           save.reset();
-          setMine(next);
+          onRebase(theirs, merged);
         }}
       />
     );
@@ -84,7 +108,20 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
       {check.isPending && <Skeleton rows={4} />}
       {check.data?.result === "created" && <p>{e.created}</p>}
       {check.data?.result === "unchanged" && <p>{e.nothing}</p>}
-      {changes.length > 0 && <ChangeList changes={changes} />}
+      {changes.length > 0 && (
+        <Segments
+          label={e.reviewTitle}
+          value={view}
+          options={[
+            { value: "fields", label: e.byField },
+            { value: "yaml", label: e.sideBySide },
+          ]}
+          onChange={setView}
+        />
+      )}
+      {changes.length > 0 &&
+        (view === "fields" ? <ChangeList changes={changes} /> : <SideBySide was={was} is={doc} />)}
+      {etag !== undefined && <NextFire before={was} after={doc} />}
       <label className="f">
         <span className="lab">{e.note}</span>
         <span className="inp">
@@ -95,41 +132,13 @@ export function ReviewDialog({ doc, etag, onClose, onSaved, onInvalid, onTheirs 
   );
 }
 
-interface ConflictProps {
-  job: string;
-  onClose(): void;
-  onTheirs?(): void;
-  onMine(etag: string): void;
-}
-
-/** Somebody saved the job while it was edited here: nothing is lost until one chooses. */
-function Conflict({ job, onClose, onTheirs, onMine }: ConflictProps) {
+/** Both documents as YAML, with what differs marked. */
+function SideBySide({ was, is }: { was: Job; is: Job }) {
   const t = useEditorT();
-  const e = t.editor;
-  const theirs = useQuery({
-    ...jobQuery(refOf(job), 0, 0),
-    queryKey: ["editor", "theirs", job],
-    refetchInterval: false,
+  const { data } = useQuery({
+    queryKey: ["yaml", "review", was, is],
+    queryFn: async () => ({ before: await toYaml(was), after: await toYaml(is) }),
     gcTime: 0,
-  }).data;
-  const d = theirs?.item.definition;
-  return (
-    <Dialog
-      title={e.conflict}
-      hint={d && e.conflictHint(d.author || e.someone, d.version)}
-      open
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.cancel}</Button>
-          <Button onClick={onTheirs}>{e.takeTheirs}</Button>
-          <Button look="primary" disabled={!theirs} onClick={() => theirs && onMine(theirs.etag)}>
-            {e.keepMine}
-          </Button>
-        </>
-      }
-    >
-      {null}
-    </Dialog>
-  );
+  });
+  return data ? <Diff label={t.editor.sideBySide} language="yaml" {...data} /> : <Skeleton rows={6} />;
 }

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import { Globe } from "lucide-react";
 import { useId } from "react";
 import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
-import { TextField } from "@/components/fields";
+import { Choice, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
-import { instantToWall, isZone, localZone, wallToInstant } from "@/lib/format";
+import { instantToWall, isZone, localZone, offsetName, wallToInstant } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
 import { Section, type SectionProps, without } from "./Section";
@@ -23,7 +24,7 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
   const set = (change: Partial<Schedule>) => onChange({ ...doc, schedule: without({ ...s, ...change }) });
   const err = (field: string) => errors.get(`schedule.${field}`);
   const toKind = (next: Kind) => {
-    const { cron: _c, fixed_rate: _r, fixed_delay: _d, once: _o, ...rest } = s;
+    const { cron: _c, fixed_rate: _r, fixed_delay: _d, once: _o, anchor: _a, dst: _t, ...rest } = s;
     const fresh: Record<Kind, Partial<Schedule>> = {
       cron: { cron: "0 3 * * *" },
       fixed_rate: { fixed_rate: "5m" },
@@ -33,7 +34,7 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
     };
     onChange({ ...doc, schedule: without({ ...rest, ...fresh[next] }) });
   };
-  const instant = (field: "once" | "from" | "until") => (wall: string) =>
+  const instant = (field: "once" | "from" | "until" | "anchor") => (wall: string) =>
     set({ [field]: wall === "" ? undefined : new Date(wallToInstant(wall, zone)).toISOString() });
   const wall = (at: string | undefined) => (at ? instantToWall(at, zone) : "");
   return (
@@ -45,8 +46,27 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
         onChange={toKind}
       />
       {kind === "cron" && (
-        <CronField value={s.cron ?? ""} onChange={(cron) => set({ cron })} error={err("cron")} />
+        <CronField value={s.cron ?? ""} onChange={(cron) => set({ cron })} error={err("cron")}>
+          <span className="row g2">
+            <span>{t.editor.inZone}</span>
+            <span className={err("zone") ? "inp zone bad" : "inp zone"}>
+              <Globe size={14} aria-hidden />
+              <input
+                aria-label={t.editor.zone}
+                aria-invalid={err("zone") !== undefined || undefined}
+                placeholder="UTC"
+                autoComplete="off"
+                spellCheck={false}
+                list={zonesId}
+                value={s.zone ?? ""}
+                onChange={(e) => set({ zone: e.target.value.trim() })}
+              />
+              <span className="mut num">{offsetName(zone, Date.now())}</span>
+            </span>
+          </span>
+        </CronField>
       )}
+      {kind === "cron" && err("zone") && <p className="ferr">{err("zone")}</p>}
       {kind === "fixed_rate" && (
         <TextField
           label={t.editor.interval}
@@ -80,14 +100,16 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
       {kind !== "manual" && (
         <>
           <div className="three">
-            <TextField
-              label={t.editor.zone}
-              value={s.zone ?? ""}
-              placeholder="UTC"
-              list={zonesId}
-              error={err("zone")}
-              onChange={(v) => set({ zone: v })}
-            />
+            {kind !== "cron" && (
+              <TextField
+                label={t.editor.zone}
+                value={s.zone ?? ""}
+                placeholder="UTC"
+                list={zonesId}
+                error={err("zone")}
+                onChange={(v) => set({ zone: v })}
+              />
+            )}
             <TextField
               label={t.editor.spread}
               mono
@@ -120,8 +142,21 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
                 </span>
               )}
             </div>
+            {kind === "cron" && (
+              <ClockRule value={s.dst} error={err("dst")} onChange={(dst) => set({ dst })} />
+            )}
           </div>
-          <div className="two">
+          <div className={kind === "fixed_rate" ? "three" : "two"}>
+            {kind === "fixed_rate" && (
+              <TextField
+                label={t.editor.anchor}
+                type="datetime-local"
+                value={wall(s.anchor)}
+                hint={t.editor.anchorHint}
+                error={err("anchor")}
+                onChange={instant("anchor")}
+              />
+            )}
             <TextField
               label={t.editor.activeFrom}
               type="datetime-local"
@@ -146,5 +181,34 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
         </>
       )}
     </Section>
+  );
+}
+
+const clockRules = ["auto", "quartz", "vixie"] as const;
+
+/** What happens to fires when clocks are moved. A rule that was put together by hand stays to be chosen. */
+function ClockRule({
+  value = "auto",
+  error,
+  onChange,
+}: {
+  value?: string;
+  error: string | undefined;
+  onChange(rule: string | undefined): void;
+}) {
+  const t = useEditorT();
+  const words = t.editor.clockRules;
+  const known = clockRules.find((r) => r === value);
+  return (
+    <Choice
+      label={t.editor.clockRule}
+      value={value}
+      options={[
+        ...clockRules.map((r) => ({ value: r as string, label: words[r] })),
+        ...(known ? [] : [{ value, label: value }]),
+      ]}
+      error={error}
+      onChange={(rule) => onChange(rule === "auto" ? undefined : rule)}
+    />
   );
 }

@@ -1,14 +1,19 @@
 import { Plus, X } from "lucide-react";
+import type { ReactNode } from "react";
 import { type MonthDay, type Sentence, sameMinute, type Weekday, weekdays } from "@/lib/cron";
 import { useEditorT } from "./texts";
 
 interface SentenceBuilderProps {
   value: Sentence;
   onChange(next: Sentence): void;
+  /** It only shows how it would look: the expression says more than a sentence can. */
+  dimmed?: boolean;
+  /** What comes last in the line: in which time zone. */
+  children?: ReactNode;
 }
 
 type Unit = Sentence["every"];
-const units: Unit[] = ["minute", "hour", "day", "week", "month", "year"];
+const units: Unit[] = ["second", "minute", "hour", "day", "week", "month", "year"];
 const minuteSteps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30];
 const hourSteps = [1, 2, 3, 4, 6, 8, 12];
 
@@ -17,6 +22,8 @@ const timesOf = (s: Sentence): string[] => ("times" in s ? s.times : ["03:00"]);
 function toUnit(s: Sentence, every: Unit): Sentence {
   const times = timesOf(s);
   switch (every) {
+    case "second":
+      return { every, n: 10 };
     case "minute":
       return { every, n: 5 };
     case "hour":
@@ -33,96 +40,100 @@ function toUnit(s: Sentence, every: Unit): Sentence {
 }
 
 /** A schedule as a sentence of choices. */
-export function SentenceBuilder({ value: s, onChange }: SentenceBuilderProps) {
+export function SentenceBuilder({ value: s, onChange, dimmed, children }: SentenceBuilderProps) {
   const t = useEditorT();
   const e = t.editor;
-  const steps = s.every === "minute" ? minuteSteps : s.every === "hour" ? hourSteps : undefined;
+  const steps =
+    s.every === "minute" || s.every === "second" ? minuteSteps : s.every === "hour" ? hourSteps : undefined;
   return (
     <div className="sentence">
-      <span>{e.every}</span>
-      {steps && "n" in s && (
-        <select
-          className="select"
-          aria-label={e.every}
-          value={s.n}
-          onChange={(x) => onChange({ ...s, n: Number(x.target.value) })}
-        >
-          {[...new Set([...steps, s.n])]
-            .sort((a, b) => a - b)
-            .map((n) => (
-              <option key={n}>{n}</option>
-            ))}
-        </select>
-      )}
-      <select
-        className="select"
-        aria-label={e.units[s.every]}
-        value={s.every}
-        onChange={(x) => {
-          const unit = units.find((u) => u === x.target.value);
-          if (unit) onChange(toUnit(s, unit));
-        }}
-      >
-        {units.map((u) => (
-          <option key={u} value={u}>
-            {e.units[u]}
-          </option>
-        ))}
-      </select>
-      {s.every === "hour" && (
-        <>
-          <span>{e.atMinute}</span>
-          <NumberBox
-            label={e.atMinute}
-            min={0}
-            max={59}
-            value={s.minute}
-            onChange={(minute) => onChange({ ...s, minute })}
-          />
-        </>
-      )}
-      {s.every === "week" && (
-        <>
-          <span>{e.on}</span>
-          <Days days={s.days} onChange={(days) => onChange({ ...s, days })} />
-        </>
-      )}
-      {s.every === "month" && (
-        <>
-          <span>{e.on}</span>
-          <MonthDayChoice on={s.on} onChange={(on) => onChange({ ...s, on })} />
-        </>
-      )}
-      {s.every === "year" && (
-        <>
-          <span>{e.on}</span>
-          <NumberBox
-            label={e.onDays}
-            min={1}
-            max={31}
-            value={s.day}
-            onChange={(day) => onChange({ ...s, day })}
-          />
+      <fieldset className={dimmed ? "sentence dim" : "sentence"} disabled={dimmed}>
+        <span>{e.every}</span>
+        {steps && "n" in s && (
           <select
             className="select"
-            aria-label={e.units.month}
-            value={s.month}
-            onChange={(x) => onChange({ ...s, month: Number(x.target.value) })}
+            aria-label={e.every}
+            value={s.n}
+            onChange={(x) => onChange({ ...s, n: Number(x.target.value) })}
           >
-            {t.monthNames.map((name, i) => (
-              <option key={name} value={i + 1}>
-                {name}
-              </option>
-            ))}
+            {[...new Set([...steps, s.n])]
+              .sort((a, b) => a - b)
+              .map((n) => (
+                <option key={n}>{n}</option>
+              ))}
           </select>
-        </>
-      )}
-      {"times" in s && (
-        <>
-          <span>{e.at}</span>
-          <Times times={s.times} onChange={(times) => onChange({ ...s, times })} />
-        </>
-      )}
+        )}
+        <select
+          className="select"
+          aria-label={e.units[s.every]}
+          value={s.every}
+          onChange={(x) => {
+            const unit = units.find((u) => u === x.target.value);
+            if (unit) onChange(toUnit(s, unit));
+          }}
+        >
+          {units.map((u) => (
+            <option key={u} value={u}>
+              {e.units[u]}
+            </option>
+          ))}
+        </select>
+        {s.every === "hour" && (
+          <>
+            <span>{e.atMinute}</span>
+            <NumberBox
+              label={e.atMinute}
+              min={0}
+              max={59}
+              value={s.minute}
+              onChange={(minute) => onChange({ ...s, minute })}
+            />
+          </>
+        )}
+        {s.every === "week" && (
+          <>
+            <span>{e.on}</span>
+            <Days days={s.days} onChange={(days) => onChange({ ...s, days })} />
+          </>
+        )}
+        {s.every === "month" && (
+          <>
+            <span>{e.on}</span>
+            <MonthDayChoice on={s.on} onChange={(on) => onChange({ ...s, on })} />
+          </>
+        )}
+        {s.every === "year" && (
+          <>
+            <span>{e.on}</span>
+            <NumberBox
+              label={e.onDays}
+              min={1}
+              max={31}
+              value={s.day}
+              onChange={(day) => onChange({ ...s, day })}
+            />
+            <select
+              className="select"
+              aria-label={e.units.month}
+              value={s.month}
+              onChange={(x) => onChange({ ...s, month: Number(x.target.value) })}
+            >
+              {t.monthNames.map((name, i) => (
+                <option key={name} value={i + 1}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </>
+        )}
+        {"times" in s && (
+          <>
+            <span>{e.at}</span>
+            <Times times={s.times} onChange={(times) => onChange({ ...s, times })} />
+          </>
+        )}
+      </fieldset>
+      {children}
     </div>
   );
 }

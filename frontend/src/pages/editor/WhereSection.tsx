@@ -22,6 +22,8 @@ const routes = [
   "broadcast",
 ] as const;
 
+const priorities = ["high", "normal", "low"] as const;
+
 type Shape = "whole" | "broadcast" | "pieces" | "split";
 
 function shapeOf(doc: Job): Shape {
@@ -49,7 +51,7 @@ export function WhereSection({ doc, onChange, errors }: SectionProps) {
     const map: Pieces | undefined =
       next === "pieces" ? { pieces: 8 } : next === "split" ? { split: true } : undefined;
     const route = next === "broadcast" ? "broadcast" : doc.route === "broadcast" ? undefined : doc.route;
-    set({ map, route, succeeds_if: next === "whole" ? undefined : doc.succeeds_if });
+    set({ map, route, at_once: undefined, succeeds_if: next === "whole" ? undefined : doc.succeeds_if });
   };
   const setMap = (change: Partial<Pieces>) => set({ map: without({ ...doc.map, ...change }) });
   return (
@@ -77,6 +79,14 @@ export function WhereSection({ doc, onChange, errors }: SectionProps) {
             onChange={(route) => set({ route })}
           />
         )}
+        <Choice
+          label={w.priority}
+          value={doc.priority ?? "normal"}
+          options={priorities.map((p) => ({ value: p, label: w.priorities[p] }))}
+          hint={w.priorityHint}
+          error={errors.get("priority")}
+          onChange={(priority) => set({ priority: priority === "normal" ? undefined : priority })}
+        />
         <Pairs
           label={w.labels}
           between="="
@@ -99,17 +109,15 @@ export function WhereSection({ doc, onChange, errors }: SectionProps) {
               onChange={(pieces) => setMap({ pieces })}
             />
           )}
-          {shape !== "broadcast" && (
-            <NumberField
-              label={w.atOnce}
-              min={1}
-              max={10_000}
-              placeholder={w.anyNumber}
-              value={doc.map?.at_once}
-              error={errors.get("map.at_once")}
-              onChange={(at_once) => setMap({ at_once })}
-            />
-          )}
+          <NumberField
+            label={w.atOnce}
+            min={1}
+            max={10_000}
+            placeholder={w.anyNumber}
+            value={(shape === "broadcast" ? doc.at_once : doc.map?.at_once) || undefined}
+            error={errors.get(shape === "broadcast" ? "at_once" : "map.at_once")}
+            onChange={(at_once) => (shape === "broadcast" ? set({ at_once }) : setMap({ at_once }))}
+          />
           <TextField
             label={w.succeedsIf}
             mono

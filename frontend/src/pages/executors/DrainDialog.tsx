@@ -1,8 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { breakdownQuery } from "@/api/reports";
 import { latestRuns } from "@/api/runs";
 import type { Instance } from "@/api/schema.gen";
 import { Elapsed } from "@/components/Time";
+import { serverNow } from "@/lib/clock";
+import { drainTime } from "@/lib/drain";
+import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
+import { useNow } from "@/lib/now";
+import { lastDays } from "@/lib/ranges";
 import { AskDialog } from "@/shell/AskDialog";
 import { useFleetT } from "./texts";
 
@@ -22,6 +28,14 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
     latestRuns({ instance: i.instance, group: i.executor_group, status: ["running"] }, 100),
   );
   const items = runs.data?.items ?? [];
+  const range = lastDays(useNow(), 7);
+  const usual = useQuery(breakdownQuery("job", { group: i.executor_group }, range, "runs")).data?.items ?? [];
+  const p95 = new Map(usual.map((row) => [row.job ?? "", row.duration.p95_ms]));
+  const now = serverNow();
+  const { longest, unknown } = drainTime(
+    items.map((r) => ({ job: r.job, elapsed: now - Date.parse(r.started_at ?? r.fire_time) })),
+    p95,
+  );
   return (
     <AskDialog
       title={t.fleet.drainAsk(i.instance)}
@@ -32,6 +46,12 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
       onClose={onClose}
     >
       <p className="sec">{t.fleet.drainRuns(Math.max(i.running, items.length))}</p>
+      {items.length > 0 && (
+        <p className="sec">
+          {longest > 0 && t.fleet.drainTime(formatDuration(Math.ceil(longest / 1000) * 1000))}{" "}
+          {unknown > 0 && t.fleet.drainUnknown(unknown)}
+        </p>
+      )}
       {items.length > 0 && (
         <ul className="names">
           {items.slice(0, named).map((r) => (

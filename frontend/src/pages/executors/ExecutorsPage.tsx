@@ -1,17 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { SearchX, Server } from "lucide-react";
+import { Plus, SearchX, Server } from "lucide-react";
+import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import type { Group, Instance } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
-import { Kpi } from "@/components/Kpi";
 import { Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
-import { useFormat } from "@/lib/format";
 import { instanceStates } from "@/router";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { Figures } from "./Figures";
 import { GroupCard } from "./GroupCard";
+import { NewGroupDialog } from "./NewGroupDialog";
 import { StartCommand } from "./StartCommand";
 import { useFleetT } from "./texts";
 
@@ -24,6 +27,8 @@ export default function ExecutorsPage() {
   const navigate = useNavigate({ from: "/executors" });
   const { q = "", state } = useSearch({ from: "/executors" });
   const query = useQuery(groupsQuery);
+  const may = useMay();
+  const [making, setMaking] = useState(false);
   const groups = query.data?.items ?? [];
   const look = q.trim().toLowerCase();
   const filtered = look !== "" || state !== undefined;
@@ -40,14 +45,21 @@ export default function ExecutorsPage() {
     <Page
       crumbs={[{ text: t.executors.title }]}
       actions={
-        <FilterField
-          value={q}
-          placeholder={t.fleet.filter}
-          eager
-          onChange={(text) =>
-            void navigate({ search: (was) => ({ ...was, q: text || undefined }), replace: true })
-          }
-        />
+        <>
+          <FilterField
+            value={q}
+            placeholder={t.fleet.filter}
+            eager
+            onChange={(text) =>
+              void navigate({ search: (was) => ({ ...was, q: text || undefined }), replace: true })
+            }
+          />
+          {may("admin", "*") && (
+            <Button icon={Plus} onClick={() => setMaking(true)}>
+              {t.fleet.newGroup}
+            </Button>
+          )}
+        </>
       }
     >
       <div className="pad">
@@ -93,53 +105,13 @@ export default function ExecutorsPage() {
           </>
         )}
       </div>
+      {making && (
+        <NewGroupDialog taken={groups.map((g) => g.executor_group)} onClose={() => setMaking(false)} />
+      )}
     </Page>
   );
 }
 
-function Figures({ groups }: { groups: Group[] }) {
-  const t = useFleetT();
-  const f = useFormat();
-  const all = groups.flatMap((g) => g.instances);
-  const online = all.filter((i) => i.state === "online").length;
-  const slots = sum(all.map((i) => i.slots));
-  const used = sum(all.map((i) => i.running));
-  const empty = groups.filter((g) => g.state === "empty").length;
-  const versions = new Set(all.map((i) => i.version ?? ""));
-  return (
-    <div className="kpis">
-      <Kpi
-        label={t.fleet.online}
-        value={f.number(online)}
-        unit={` / ${all.length}`}
-        foot={t.fleet.notOnline(all.length - online)}
-      />
-      <Kpi
-        label={t.fleet.slotsUsed}
-        value={f.number(used)}
-        unit={` / ${f.number(slots)}`}
-        foot={slots === 0 ? "—" : f.percent(used / slots)}
-      />
-      <Kpi
-        label={t.fleet.waiting}
-        value={f.number(sum(groups.map((g) => g.waiting ?? 0)))}
-        foot={t.fleet.waitingHint}
-      />
-      <Kpi
-        label={t.fleet.groups}
-        value={f.number(groups.length)}
-        foot={empty > 0 ? <span className="c-lost">{t.fleet.emptyGroups(empty)}</span> : t.fleet.allServed}
-      />
-      <Kpi
-        label={t.fleet.versions}
-        value={f.number(versions.size)}
-        foot={versions.size > 1 ? <span className="c-warn">{t.fleet.manyVersions}</span> : t.fleet.oneVersion}
-      />
-    </div>
-  );
-}
-
-const sum = (ns: number[]) => ns.reduce((a, b) => a + b, 0);
 const is = (i: Instance, states: Instance["state"][] | undefined) => !states || states.includes(i.state);
 const has = (i: Instance, look: string) =>
   [i.instance, i.host, i.version, i.sdk, i.zone, ...(i.handlers ?? [])].some((x) =>

@@ -37,7 +37,7 @@ export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
             <span className="mut">{t.executors.onlineCount(group.instances.length)}</span>
           ) : (
             <>
-              <Link to="/jobs" search={{ group: name }} className="link">
+              <Link to="/jobs" search={{ group: [name] }} className="link">
                 {t.nav.jobs}
               </Link>
               <Link to="/runs" search={{ group: name }} className="link">

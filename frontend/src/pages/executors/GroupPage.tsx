@@ -35,7 +35,7 @@ export default function GroupPage() {
       crumbs={[{ text: t.executors.title, to: "/executors" }, { text: name }]}
       actions={
         <>
-          <Link to="/jobs" search={{ group: name }} className="btn hide-s">
+          <Link to="/jobs" search={{ group: [name] }} className="btn hide-s">
             {t.nav.jobs}
           </Link>
           <Link to="/runs" search={{ group: name }} className="btn hide-s">

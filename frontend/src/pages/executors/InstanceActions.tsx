@@ -27,11 +27,11 @@ export function InstanceActions({ instance: i }: { instance: Instance }) {
     <span className="row g1 end">
       {alive &&
         (i.state === "online" || i.state === "incompatible" ? (
-          <Button small look="ghost" disabled={!operates} onClick={() => setDialog("drain")}>
+          <Button small look="ghost" may={operates} onClick={() => setDialog("drain")}>
             {t.fleet.drain}
           </Button>
         ) : (
-          <Button small busy={order.isPending} disabled={!operates} onClick={() => order.mutate("uncordon")}>
+          <Button small busy={order.isPending} may={operates} onClick={() => order.mutate("uncordon")}>
             {t.fleet.resume}
           </Button>
         ))}

@@ -47,6 +47,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
           to="/executors/$group/$instance"
           params={{ group: i.executor_group, instance: i.instance }}
           className="name"
+          title={i.instance}
         >
           {i.instance}
         </Link>{" "}

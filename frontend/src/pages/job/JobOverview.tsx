@@ -17,12 +17,13 @@ import { relative, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
-import { healthOf, quantile } from "@/lib/stats";
-import { delayOf, isAbsent, isFailure, tones } from "@/lib/status";
+import { healthOf } from "@/lib/stats";
+import { isFailure } from "@/lib/status";
 import { expressionOf, scheduleInWords } from "@/lib/words";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
+import { Reliability } from "./Reliability";
 import { usePolicyT } from "./texts";
 
 const columns = usualRunColumns("job", "executor");
@@ -117,7 +118,7 @@ export function JobOverview({ item }: { item: JobItem }) {
       </div>
       <div className="grid rail">
         <ScheduleCard item={item} />
-        <Reliability runs={runs} />
+        <Reliability job={d.job} runs={runs} />
         <Policy item={item} />
         <Chain item={item} />
       </div>
@@ -194,40 +195,6 @@ function ScheduleCard({ item }: { item: JobItem }) {
         {item.next_fires.length === 0 && (
           <p className="mut">{item.definition.paused ? t.state.paused : t.job.noFires}</p>
         )}
-      </div>
-    </Card>
-  );
-}
-
-function Reliability({ runs }: { runs: Run[] }) {
-  const { t, f } = useWords();
-  const h = healthOf(runs);
-  if (h.success === undefined) return null;
-  const delays = runs.flatMap((r) => delayOf(r) ?? []);
-  const delay = quantile(delays, 0.95);
-  const absent = runs.filter((r) => isAbsent(r.status)).reduce((n, r) => n + r.count, 0);
-  const days = runs.slice(0, 30).reverse();
-  return (
-    <Card title={t.job.reliability} aside={<span className="mut">{t.job.lastN(h.ended)}</span>}>
-      <div className="b">
-        <p className="kpi-v">{f.percent(h.success)}</p>
-        <div className="cells" aria-hidden>
-          {days.map((r) => (
-            <i key={`${r.run_id}.${r.attempt}`} className={`b-${tones[r.status]}`} />
-          ))}
-        </div>
-        <dl className="dl">
-          <dt>{t.job.p50p95}</dt>
-          <dd className="num">
-            {h.p50 === undefined || h.p95 === undefined
-              ? "—"
-              : `${formatDuration(h.p50)} / ${formatDuration(h.p95)}`}
-          </dd>
-          <dt>{t.job.delay}</dt>
-          <dd className="num">{delay === undefined ? "—" : formatDuration(delay)}</dd>
-          <dt>{t.job.absent}</dt>
-          <dd className="num">{absent}</dd>
-        </dl>
       </div>
     </Card>
   );

@@ -19,6 +19,7 @@ import {
 import { lazy, Suspense, useState } from "react";
 import { base } from "@/api/client";
 import { jobQuery, versionsQuery } from "@/api/jobs";
+import { problemOf } from "@/api/problem";
 import type { JobItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { copyText } from "@/components/Copy";
@@ -49,6 +50,7 @@ const ScheduleTab = lazy(() => import("./ScheduleTab"));
 const DefinitionTab = lazy(() => import("./DefinitionTab"));
 const VersionsTab = lazy(() => import("./VersionsTab"));
 const LedgerTab = lazy(() => import("./LedgerTab"));
+const DeletedJob = lazy(() => import("./DeletedJob"));
 const AuditTab = lazy(() => import("./AuditTab"));
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
@@ -79,13 +81,17 @@ export default function JobPage() {
   ];
   const crumbs = [
     { text: t.nav.jobs, to: "/jobs" as const },
-    { text: group, to: "/jobs" as const, search: { group } },
+    { text: group, to: "/jobs" as const, search: { group: [group] } },
     { text: name },
   ];
   if (!item) {
     return (
       <Page crumbs={crumbs}>
-        {job.isError ? (
+        {job.isError && problemOf(job.error).code === "not_found" ? (
+          <Suspense fallback={<Skeleton rows={10} />}>
+            <DeletedJob job={`${group}/${name}`} onRetry={() => void job.refetch()} error={job.error} />
+          </Suspense>
+        ) : job.isError ? (
           <Failed error={job.error} onRetry={() => void job.refetch()} />
         ) : (
           <Skeleton rows={10} height={46} />
@@ -198,19 +204,13 @@ function Actions({ item }: { item: JobItem }) {
   const copied = (text: string) => void copyText(text).then(() => toast({ text: t.act.copied }));
   return (
     <>
-      <Button
-        icon={Pencil}
-        className="hide-s"
-        disabled={!edits}
-        title={edits ? undefined : t.signIn.needs}
-        onClick={edit}
-      >
+      <Button icon={Pencil} className="hide-s" may={edits} onClick={edit}>
         {t.act.edit}
       </Button>
       <Button
         icon={paused ? Play : Pause}
         className="hide-s"
-        disabled={!operates}
+        may={operates}
         busy={pause.isPending}
         onClick={togglePause}
       >
@@ -220,7 +220,7 @@ function Actions({ item }: { item: JobItem }) {
         <Button
           look="primary"
           icon={Zap}
-          disabled={!operates}
+          may={operates}
           busy={run.isPending}
           onClick={() => run.mutate({ job: d.job })}
         >
@@ -228,9 +228,9 @@ function Actions({ item }: { item: JobItem }) {
         </Button>
         <Menu
           trigger={
-            <button type="button" className="btn pri" disabled={!operates} aria-label={t.act.runWith}>
+            <Button look="primary" may={operates} aria-label={t.act.runWith}>
               <ChevronDown size={14} aria-hidden />
-            </button>
+            </Button>
           }
         >
           <MenuItem icon={Zap} onSelect={() => setDialog("run")}>
@@ -294,7 +294,11 @@ function Actions({ item }: { item: JobItem }) {
         />
       )}
       {dialog === "run" && (
-        <RunDialog item={item} onClose={close} onRun={(params) => run.mutateAsync({ job: d.job, params })} />
+        <RunDialog
+          item={item}
+          onClose={close}
+          onRun={(params, labels) => run.mutateAsync({ job: d.job, params, labels })}
+        />
       )}
       {dialog === "backfill" && (
         <Suspense>

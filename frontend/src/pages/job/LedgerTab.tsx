@@ -62,7 +62,7 @@ export default function LedgerTab({ job }: { job: string }) {
               options={choices.map((r) => ({ value: r, label: r }))}
               onChange={setRange}
             />
-            <Button small icon={History} disabled={!operates} onClick={() => setFilling(true)}>
+            <Button small icon={History} may={operates} onClick={() => setFilling(true)}>
               {t.act.backfill}
             </Button>
           </>

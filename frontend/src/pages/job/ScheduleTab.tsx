@@ -4,6 +4,7 @@ import { CalendarX, SkipForward } from "lucide-react";
 import { jobPreview, refOf } from "@/api/jobs";
 import { runCounts } from "@/api/runs";
 import type { JobItem } from "@/api/schema.gen";
+import { ClockNote } from "@/components/ClockNote";
 import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Card, Empty } from "@/components/Panel";
@@ -11,7 +12,9 @@ import { Ago } from "@/components/Time";
 import { localZone, relative, useWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { calendarOf } from "@/lib/skipped";
 import { FireMenu } from "./FireMenu";
+import { ScheduleChanges } from "./ScheduleChanges";
 
 const listed = 100;
 /** The most fires that the server foresees at once. */
@@ -30,7 +33,10 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   const elsewhere = zone !== localZone && f.zone !== zone;
   return (
     <div className="pad split-page">
-      <Month item={item} zone={zone} />
+      <div className="grid">
+        <Month item={item} zone={zone} />
+        <ScheduleChanges item={item} />
+      </div>
       <Card title={t.job.nextFires(fires.length)} note={t.job.inZone(zone)}>
         {fires.length === 0 ? (
           <Empty title={t.job.noFires} hint={data?.note} />
@@ -48,7 +54,9 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                       ) : (
                         <CalendarX size={12} aria-hidden />
                       )}
-                      {fire.skip?.run_id ? t.fire.ranEarly : t.job.skippedFire}
+                      <span className="trunc">
+                        {fire.skip?.run_id ? t.fire.ranEarly : (calendarOf(fire.reason) ?? t.job.skippedFire)}
+                      </span>
                     </span>
                   ) : fire.due !== fire.fire_time ? (
                     t.job.dueLater(zoned.time(fire.due))
@@ -65,6 +73,11 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                   )}
                 </span>
                 <FireMenu job={item.definition.job} fire={fire} />
+                {fire.clock && (
+                  <p className="firenote">
+                    <ClockNote clock={fire.clock} at={zoned.minute(fire.fire_time)} />
+                  </p>
+                )}
               </li>
             ))}
           </ul>

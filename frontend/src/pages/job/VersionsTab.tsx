@@ -3,16 +3,23 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { refOf, refreshJobs, saveJob, versionsQuery } from "@/api/jobs";
-import type { JobItem, JobVersion } from "@/api/schema.gen";
+import { jobReport } from "@/api/reports";
+import type { JobItem, JobVersion, ReportRow } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
+import { TextField } from "@/components/fields";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
+import { formatDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { changedFields } from "@/lib/merge";
+import { useNow } from "@/lib/now";
+import { lastDays } from "@/lib/ranges";
 import { useComplain } from "@/shell/actions";
 
 /** What a job was, version by version: what each changed, and a way back. */
@@ -25,6 +32,10 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
   const { v: wanted } = useSearch({ strict: false });
   const [restoring, setRestoring] = useState<JobVersion>();
   const versions = list.data?.items ?? [];
+  const range = lastDays(useNow(), 30);
+  const rows = useQuery(jobReport(item.definition.job, range, { by: ["job", "version"] })).data?.items ?? [];
+  const runs = new Map(rows.map((row) => [row.version, row]));
+  const slowest = Math.max(...rows.map((row) => row.duration.p95_ms));
   const chosen = versions.find((x) => x.version === wanted) ?? versions[0];
   const before = chosen && versions.find((x) => x.version < chosen.version);
   const choose = (version: number) =>
@@ -34,12 +45,17 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
       search: { v: version },
       replace: true,
     });
+  const summary = (was: JobVersion | undefined, is: JobVersion) => {
+    if (is.deleted || !was || was.deleted) return "";
+    const fields = changedFields(definitionOf(was), definitionOf(is));
+    return fields.length === 0 ? v.alikeAll : fields.join(", ");
+  };
   if (!list.data) return <Waiting on={list} />;
   return (
     <div className="pad versions">
       <Card>
         <ul className="vlist">
-          {versions.map((x) => (
+          {versions.map((x, i) => (
             <li key={x.version}>
               <button type="button" aria-pressed={x === chosen} onClick={() => choose(x.version)}>
                 <span className="row g2">
@@ -53,6 +69,8 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
                 <span className="mut trunc">
                   {[x.author || v.nobody, x.note].filter(Boolean).join(" · ")}
                 </span>
+                <span className="mut trunc">{summary(versions[i + 1], x)}</span>
+                <RunsOf row={runs.get(x.version)} slowest={slowest} />
               </button>
             </li>
           ))}
@@ -81,6 +99,23 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
   );
 }
 
+/** How the runs of a version went, and how long they took beside those of the slowest: where it got worse is seen. */
+function RunsOf({ row, slowest }: { row: ReportRow | undefined; slowest: number }) {
+  const { t, f } = useWords();
+  if (!row || row.attempts === 0) return null;
+  const share = slowest === 0 ? 0 : row.duration.p95_ms / slowest;
+  return (
+    <span className="row g2">
+      <span className="bar dur" aria-hidden>
+        <i className={row.failure_ratio > 0 ? "b-bad" : "b-ok"} style={{ width: `${share * 100}%` }} />
+      </span>
+      <span className={row.failure_ratio > 0 ? "c-bad" : "mut"}>
+        {t.job.versions.runs(row.runs, f.percent(row.failure_ratio), formatDuration(row.duration.p95_ms))}
+      </span>
+    </span>
+  );
+}
+
 function Difference({ before, after }: { before: JobVersion | undefined; after: JobVersion }) {
   const t = useT();
   const { data } = useQuery({
@@ -99,8 +134,9 @@ function Restore({ version, etag, onClose }: { version: JobVersion; etag: string
   const t = useT();
   const client = useQueryClient();
   const complain = useComplain();
+  const [note, setNote] = useState(t.job.versions.restoreNote(version.version));
   const save = useMutation({
-    mutationFn: () => saveJob(definitionOf(version), { etag, note: `v${version.version}` }),
+    mutationFn: () => saveJob(definitionOf(version), { etag, note }),
     onError: complain,
     onSuccess: (saved) => {
       toast({ text: t.done.saved(version.job, saved.definition.version) });
@@ -123,7 +159,7 @@ function Restore({ version, etag, onClose }: { version: JobVersion; etag: string
         </>
       }
     >
-      {null}
+      <TextField label={t.job.versions.note} optional value={note} maxLength={500} onChange={setNote} />
     </Dialog>
   );
 }

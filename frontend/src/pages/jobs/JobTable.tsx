@@ -1,6 +1,19 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Copy, Ellipsis, ListTree, Pause, Pencil, Play, Trash2, Zap } from "lucide-react";
-import { memo, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  CirclePause,
+  Copy,
+  Ellipsis,
+  FileDown,
+  ListTree,
+  Pause,
+  Pencil,
+  Play,
+  SlidersHorizontal,
+  Trash2,
+  Zap,
+} from "lucide-react";
+import { lazy, memo, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import type { SortColumn } from "@/api/joblist";
 import { refOf } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
@@ -13,11 +26,20 @@ import { serverNow } from "@/lib/clock";
 import type { JobColumn, Sort } from "@/lib/columns";
 import { useWords } from "@/lib/format";
 import { pauseOf } from "@/lib/pause";
-import { usePause, useRunNow } from "@/shell/actions";
+import { useComplain, usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
-import { cellOf, downFirst, figures, isSortColumn, type SortColumn } from "./columns";
+import { cellOf, downFirst, figures, isSortColumn } from "./columns";
+import { exportJobs } from "./exporting";
+import { useListT } from "./texts";
+
+// Their editors are large, and few open them from here.
+const RunDialog = lazy(() => import("../job/RunDialog").then((m) => ({ default: m.RunDialog })));
+const PauseDialog = lazy(() => import("../job/PauseDialog").then((m) => ({ default: m.PauseDialog })));
+
+/** What one is asked about before a job runs or is paused. */
+type Asking = "run" | "pause";
 
 const rowHeight = 46;
 
@@ -26,11 +48,12 @@ interface JobTableProps {
   /** What is shown of each job, beside its name. */
   columns: readonly JobColumn[];
   sort: Sort<SortColumn> | undefined;
-  /** Absent where the rows cannot be sorted. */
-  onSort: ((sort: Sort<SortColumn> | undefined) => void) | undefined;
+  onSort(sort: Sort<SortColumn> | undefined): void;
   scroller: RefObject<HTMLDivElement | null>;
   selected: ReadonlySet<string>;
   onSelect(selected: ReadonlySet<string>): void;
+  /** Selects all jobs that match, those too that are not loaded. */
+  onSelectAll(): Promise<void>;
   /** The last row has come near. */
   onEnd(): void;
 }
@@ -43,6 +66,7 @@ export function JobTable({
   scroller,
   selected,
   onSelect,
+  onSelectAll,
   onEnd,
 }: JobTableProps) {
   const { t } = useWords();
@@ -51,6 +75,7 @@ export function JobTable({
   const run = useRunNow();
   const pause = usePause();
   const [deleting, setDeleting] = useState<string>();
+  const [asking, setAsking] = useState<{ item: JobItem; what: Asking }>();
   const anchor = useRef<number>(undefined);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: onEnd is new with every render; what matters is the position
@@ -82,17 +107,23 @@ export function JobTable({
     d && pause.mutate({ job: d.job, paused: pauseOf(d, serverNow()) === undefined });
   const may = useMay();
   const mayAt = (deed: "operate" | "edit", row: number) => may(deed, refOf(at(row)?.job ?? "").group);
-  const rows = useRowKeys(items.length, {
-    enter: (row) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
-    x: (row) => toggle(row, false),
-    r: (row) => mayAt("operate", row) && run.mutate({ job: at(row)?.job ?? "" }),
-    p: (row) => mayAt("operate", row) && togglePause(at(row)),
-    e: (row) =>
+  const complain = useComplain();
+  const actions = {
+    enter: (row: number) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
+    x: (row: number) => toggle(row, false),
+    r: (row: number) => mayAt("operate", row) && run.mutate({ job: at(row)?.job ?? "" }),
+    p: (row: number) => mayAt("operate", row) && togglePause(at(row)),
+    e: (row: number) =>
       mayAt("edit", row) &&
       void navigate({ to: "/jobs/$group/$name/edit", params: refOf(at(row)?.job ?? "") }),
-    d: (row) => mayAt("edit", row) && setDeleting(at(row)?.job),
+    d: (row: number) => mayAt("edit", row) && setDeleting(at(row)?.job),
+  };
+  const rows = useRowKeys(items.length, actions, (from, to) => {
+    const names = [from, to].flatMap((row) => at(row)?.job ?? []);
+    anchor.current = to;
+    onSelect(new Set([...chosen.current, ...names]));
   });
-  useKeys(rows.bindings);
+  useKeys({ ...rows.bindings, "mod+a": () => void onSelectAll().catch(complain) });
 
   const all = items.length > 0 && items.every((i) => selected.has(i.definition.job));
   return (
@@ -109,15 +140,11 @@ export function JobTable({
                 onChange={() => onSelect(all ? new Set() : new Set(items.map((i) => i.definition.job)))}
               />
             </th>
-            {onSort ? (
-              <SortHead by="job" sort={sort} onSort={onSort}>
-                {t.jobs.columns.job}
-              </SortHead>
-            ) : (
-              <th>{t.jobs.columns.job}</th>
-            )}
+            <SortHead by="name" sort={sort} onSort={onSort}>
+              {t.jobs.columns.job}
+            </SortHead>
             {columns.map((column) =>
-              onSort && isSortColumn(column) ? (
+              isSortColumn(column) ? (
                 <SortHead
                   key={column}
                   by={column}
@@ -152,12 +179,31 @@ export function JobTable({
               onToggle={(e) => toggle(view.from + i, e)}
               onRun={() => run.mutate({ job: item.definition.job })}
               onPause={() => togglePause(item.definition)}
+              onAsk={(what) => setAsking({ item, what })}
               onDelete={() => setDeleting(item.definition.job)}
             />
           ))}
           {view.after > 0 && <tr style={{ height: view.after }} aria-hidden />}
         </tbody>
       </table>
+      <Suspense>
+        {asking?.what === "run" && (
+          <RunDialog
+            item={asking.item}
+            onClose={() => setAsking(undefined)}
+            onRun={(params) => run.mutateAsync({ job: asking.item.definition.job, params })}
+          />
+        )}
+        {asking?.what === "pause" && (
+          <PauseDialog
+            item={asking.item}
+            onClose={() => setAsking(undefined)}
+            onPause={(note, until) =>
+              pause.mutateAsync({ job: asking.item.definition.job, paused: true, note, until })
+            }
+          />
+        )}
+      </Suspense>
       {deleting && <DeleteDialog job={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
@@ -172,13 +218,25 @@ interface RowProps {
   onToggle(range: boolean): void;
   onRun(): void;
   onPause(): void;
+  onAsk(what: Asking): void;
   onDelete(): void;
 }
 
 const Row = memo(
-  function Row({ item, columns, row, marked, selected, onToggle, onRun, onPause, onDelete }: RowProps) {
+  function Row({
+    item,
+    columns,
+    row,
+    marked,
+    selected,
+    onToggle,
+    onRun,
+    onPause,
+    onAsk,
+    onDelete,
+  }: RowProps) {
     const words = useWords();
-    const { t } = words;
+    const t = useListT();
     const navigate = useNavigate();
     const d = item.definition;
     const ref = refOf(d.job);
@@ -204,11 +262,11 @@ const Row = memo(
           <span className="row g2">
             <TaskIcon task={d.task} />
             <span className="jn">
-              <Link to="/jobs/$group/$name" params={ref} className="trunc name">
-                {ref.name}
+              <Link to="/jobs/$group/$name" params={ref} className="trunc name" title={d.description}>
+                {d.title || ref.name}
               </Link>
               <span className="trunc">
-                {ref.group} · {t.job.taskKinds[taskKind(d.task)]}
+                {d.title ? d.job : ref.group} · {t.job.taskKinds[taskKind(d.task)]}
               </span>
             </span>
           </span>
@@ -220,20 +278,13 @@ const Row = memo(
         ))}
         <td className="r">
           <span className="acts">
-            <IconButton
-              icon={Zap}
-              size={15}
-              label={operates ? t.act.run : t.signIn.needs}
-              keys="R"
-              disabled={!operates}
-              onClick={onRun}
-            />
+            <IconButton icon={Zap} size={15} label={t.act.run} keys="R" may={operates} onClick={onRun} />
             <IconButton
               icon={paused ? Play : Pause}
               size={15}
-              label={operates ? (paused ? t.act.resume : t.act.pause) : t.signIn.needs}
+              label={paused ? t.act.resume : t.act.pause}
               keys="P"
-              disabled={!operates}
+              may={operates}
               onClick={onPause}
             />
             <Menu
@@ -260,6 +311,16 @@ const Row = memo(
                   </MenuItem>
                 </>
               )}
+              {operates && (
+                <MenuItem icon={SlidersHorizontal} onSelect={() => onAsk("run")}>
+                  {t.act.runWith}
+                </MenuItem>
+              )}
+              {operates && !paused && (
+                <MenuItem icon={CirclePause} onSelect={() => onAsk("pause")}>
+                  {t.joblist.pauseWith}
+                </MenuItem>
+              )}
               <MenuItem
                 icon={ListTree}
                 onSelect={() =>
@@ -267,6 +328,9 @@ const Row = memo(
                 }
               >
                 {t.act.viewRuns}
+              </MenuItem>
+              <MenuItem icon={FileDown} onSelect={() => void exportJobs([d])}>
+                {t.joblist.export}
               </MenuItem>
               {edits && (
                 <>

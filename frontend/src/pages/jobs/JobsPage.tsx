@@ -2,81 +2,60 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileUp, ListChecks, Plus, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { type JobFilter, jobCount, jobList } from "@/api/jobs";
-import type { JobItem } from "@/api/schema.gen";
+import { choicesOf, filterOf, jobViews, orderOf, sortColumns, usualSort } from "@/api/joblist";
+import { jobCount, jobList } from "@/api/jobs";
+import { meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
-import { FilterField } from "@/components/FilterField";
 import { Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
-import { jobColumns, readSort, type Sort, sorted, writeSort } from "@/lib/columns";
-import { useWords } from "@/lib/format";
+import { jobColumns, readSort, writeSort } from "@/lib/columns";
+import { useFormat } from "@/lib/format";
+import { bare, jobFields } from "@/lib/jobfilter";
 import { parseSearch, queryOf } from "@/lib/search";
-import { failures, living } from "@/lib/status";
-import { jobsSearch, jobViews } from "@/router";
+import { jobsSearch } from "@/router";
 import { ColumnsButton } from "@/shell/ColumnsButton";
-import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { SavedViews, useMyViews } from "@/shell/SavedViews";
 import { useColumns } from "@/shell/useColumns";
-import { Bulk } from "./Bulk";
-import { type SortColumn, sortColumns, sortValues, usualColumns } from "./columns";
+import { Bulk, selectMatching } from "./Bulk";
+import { usualColumns } from "./columns";
+import { Filters } from "./Filters";
 import { JobTable } from "./JobTable";
+import { SortMenu } from "./SortMenu";
+import { nameOfValue, useListT } from "./texts";
+import { useSteadyRows } from "./useSteadyRows";
 
 const ImportDialog = lazy(() => import("./import/ImportDialog"));
 
-const views: Record<(typeof jobViews)[number], JobFilter> = {
-  failing: { last: failures },
-  running: { last: living },
-  paused: { paused: true },
-};
-
 type Search = ReturnType<typeof jobsSearch>;
 
-function filterOf({ q, group, view }: Search): JobFilter {
-  return { q: q?.trim() || undefined, group, ...(view ? views[view] : {}) };
-}
-
-/** Lists of up to so many jobs are loaded whole, and sorted here: the server has them by name. */
-const mostSorted = 200;
-
-/**
- * Jobs in the order of a column as it was when the sort or the jobs became others: what changes of
- * them meanwhile moves no row under the pointer.
- */
-function useInOrder(items: JobItem[], sort: Sort<SortColumn> | undefined): JobItem[] {
-  const names = items.map((i) => i.definition.job).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: not for what changes of the same jobs
-  const places = useMemo(() => {
-    if (!sort) return undefined;
-    const order = sorted(items, sortValues[sort.by], sort.down);
-    return new Map(order.map((item, place) => [item.definition.job, place]));
-  }, [names, sort?.by, sort?.down]);
-  return places ? sorted(items, (i) => places.get(i.definition.job), false) : items;
-}
-
-/** All jobs, by name, with what became of their last runs and when they fire next. */
+/** All jobs, those first that need somebody, with what became of their last runs and when they fire next. */
 export default function JobsPage() {
-  const { t, f } = useWords();
+  const t = useListT();
+  const f = useFormat();
   const navigate = useNavigate({ from: "/jobs" });
   const search = useSearch({ from: "/jobs" });
-  const { q, group, view, sort: wanted, cols } = search;
-  const filter = filterOf(search);
+  const { q, view, sort: wanted, cols } = search;
+  const user = useQuery(meQuery).data?.user ?? "";
+  const filter = filterOf(search, user);
+  const choices = choicesOf(search);
   // Columns are a person's, not a view's.
-  const query = queryOf({ q, group, view, sort: wanted });
+  const query = queryOf({ q, ...choices, view, sort: wanted });
   const saved = useMyViews("jobs");
   const here = saved.find((v) => v.query === query);
   const sort = readSort(wanted, sortColumns);
-  const list = useInfiniteQuery(jobList(filter, sort && mostSorted));
+  const order = orderOf(wanted);
+  const list = useInfiniteQuery(jobList(filter, order));
   const mayEdit = useMay()("edit");
   const [importing, setImporting] = useState(false);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
 
   const total = list.data?.pages[0]?.total ?? 0;
-  const sortable = total <= mostSorted;
-  const key = JSON.stringify([filter, wanted]);
-  const items = useInOrder(list.data?.pages.flatMap((p) => p.items) ?? [], sortable ? sort : undefined);
+  const key = JSON.stringify([filter, order]);
+  const loaded = useMemo(() => list.data?.pages.flatMap((p) => p.items) ?? [], [list.data]);
+  const items = useSteadyRows(loaded, list.isPlaceholderData ? "" : key, scroller, selected.size > 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins at the top, with nothing selected
   useEffect(() => {
     setSelected(new Set());
@@ -89,10 +68,17 @@ export default function JobsPage() {
     set({ cols: next }),
   );
   const clear = () => void navigate({ search: { sort: wanted, cols } });
-  const isFiltered = filter.q !== undefined || group !== undefined || view !== undefined;
+  const chosen = jobFields.filter((field) => choices[field]);
+  const isFiltered = filter.q !== undefined || chosen.length > 0 || view !== undefined;
   const described = [
     filter.q && `“${filter.q}”`,
-    group && `${t.jobs.group} ${group}`,
+    ...chosen.map((field) => {
+      const values = (choices[field] ?? []).map((v) => {
+        const name = nameOfValue(t, field, bare(v));
+        return v.startsWith("-") ? t.joblist.not(name) : name;
+      });
+      return `${t.joblist.fields[field]} ${values.join(", ")}`;
+    }),
     view && t.jobs.views[view],
   ].filter(Boolean);
 
@@ -116,39 +102,57 @@ export default function JobsPage() {
       head={
         <>
           <nav className="tabs" aria-label={t.jobs.title}>
-            <ViewTab search={{ q, group, sort: wanted, cols }} on={!view && !here} text={t.jobs.views.all} />
+            <ViewTab
+              search={{ q, ...choices, sort: wanted, cols }}
+              user={user}
+              on={!view && !here}
+              text={t.jobs.views.all}
+            />
             {jobViews.map((v) => (
               <ViewTab
                 key={v}
-                search={{ q, group, view: v, sort: wanted, cols }}
+                search={{ q, ...choices, view: v, sort: wanted, cols }}
+                user={user}
                 on={view === v && !here}
                 text={t.jobs.views[v]}
               />
             ))}
             {saved.map((v) => (
-              <ViewTab key={v.name} search={jobsSearch(parseSearch(v.query))} on={v === here} text={v.name} />
+              <ViewTab
+                key={v.name}
+                search={jobsSearch(parseSearch(v.query))}
+                user={user}
+                on={v === here}
+                text={v.name}
+              />
             ))}
           </nav>
           <div className="filters">
-            <FilterField
-              value={q ?? ""}
-              placeholder={t.jobs.filter}
-              eager
-              onChange={(text) => set({ q: text || undefined })}
+            <Filters
+              q={q ?? ""}
+              choices={choices}
+              filter={filter}
+              onText={(text) => set({ q: text || undefined })}
+              onChoose={(next) => set(next)}
             />
-            <GroupFilter group={group} onChange={(next) => set({ group: next })} />
             <SavedViews
               page="jobs"
               query={query}
               onOpen={(next) => void navigate({ search: jobsSearch(parseSearch(next)) })}
             />
-            <ColumnsButton columns={columns} labels={t.jobs.columns} />
             {isFiltered && (
               <Button look="ghost" small onClick={clear}>
                 {t.act.clearFilters}
               </Button>
             )}
-            <span className="right mut num">{list.data && t.jobs.total(total)}</span>
+            <span className="right row g2">
+              <span className="mut num">{list.data && t.jobs.total(total)}</span>
+              <SortMenu
+                sort={order}
+                onSort={(next) => set({ sort: next === usualSort ? undefined : next })}
+              />
+              <ColumnsButton columns={columns} labels={t.jobs.columns} />
+            </span>
           </div>
         </>
       }
@@ -176,18 +180,16 @@ export default function JobsPage() {
               items={items}
               columns={columns.shown}
               sort={sort}
-              onSort={sortable ? (next) => set({ sort: writeSort(next) }) : undefined}
+              onSort={(next) => set({ sort: writeSort(next) })}
               scroller={scroller}
               selected={selected}
               onSelect={setSelected}
+              onSelectAll={async () => setSelected(await selectMatching(filter))}
               onEnd={() => {
                 if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
               }}
             />
-            <p className="foot mut num">
-              {t.jobs.showing(items.length, total)}
-              {sort && !sortable && ` · ${t.jobs.sortsUpTo(mostSorted)}`}
-            </p>
+            <p className="foot mut num">{t.jobs.showing(items.length, total)}</p>
           </>
         )}
       </div>
@@ -213,9 +215,9 @@ export default function JobsPage() {
 }
 
 /** A view as a tab, with how many jobs are in it. */
-function ViewTab({ search, on, text }: { search: Search; on: boolean; text: string }) {
-  const { f } = useWords();
-  const { data } = useQuery(jobCount(filterOf(search)));
+function ViewTab({ search, user, on, text }: { search: Search; user: string; on: boolean; text: string }) {
+  const f = useFormat();
+  const { data } = useQuery(jobCount(filterOf(search, user)));
   return (
     <Link to="/jobs" search={search} className={on ? "tab on" : "tab"} aria-current={on ? "page" : undefined}>
       {text}

@@ -3,10 +3,12 @@ import { CirclePause } from "lucide-react";
 import type { JobItem } from "@/api/schema.gen";
 import { Mark, Status } from "@/components/Status";
 import { Ago, Clock, Elapsed } from "@/components/Time";
-import { useWords } from "@/lib/format";
+import { tip } from "@/components/Tips";
+import { useFormat, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { kindOf } from "@/lib/words";
+import { useListT } from "./texts";
 
 /** How and when a job ran last, or since when it is running. */
 export function LastRun({ item }: { item: JobItem }) {
@@ -31,15 +33,18 @@ export function LastRun({ item }: { item: JobItem }) {
 
 /** When a job fires next, or why it does not. */
 export function NextFire({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const t = useListT();
+  const f = useFormat();
   const now = useNow();
   const d = item.definition;
   const pause = pauseOf(d, now);
   if (pause) {
     return (
-      <Mark tone="warn" icon={CirclePause}>
-        {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
-      </Mark>
+      <span {...tip(t.joblist.pausedBy(d.author ?? t.state.none, d.note ?? ""))}>
+        <Mark tone="warn" icon={CirclePause}>
+          {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
+        </Mark>
+      </span>
     );
   }
   const next = item.next_fires[0];

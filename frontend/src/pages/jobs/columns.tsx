@@ -1,44 +1,44 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { type SortColumn, sortColumns } from "@/api/joblist";
 import { refOf } from "@/api/jobs";
-import type { JobItem } from "@/api/schema.gen";
+import type { JobItem, Run } from "@/api/schema.gen";
+import { Owner } from "@/components/Owner";
 import { RunStrip } from "@/components/RunStrip";
 import { Ago } from "@/components/Time";
 import type { JobColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import type { Words } from "@/lib/format";
-import { healthOf } from "@/lib/stats";
+import { isFailure } from "@/lib/status";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { LastRun, NextFire } from "./Moments";
 
 /** The columns that are shown until somebody wants others. */
-export const usualColumns: readonly JobColumn[] = ["schedule", "runs", "last", "next", "success", "p95"];
+export const usualColumns: readonly JobColumn[] = [
+  "schedule",
+  "runs",
+  "last",
+  "next",
+  "success",
+  "p95",
+  "owner",
+];
 
 /** Those with figures, which stand to the right. */
-export const figures: ReadonlySet<JobColumn> = new Set(["success", "p95", "retries", "version"]);
-
-/** The columns by which jobs can be sorted. */
-export const sortColumns = ["job", "last", "next", "success", "p95", "version", "changed"] as const;
-export type SortColumn = (typeof sortColumns)[number];
+export const figures: ReadonlySet<JobColumn> = new Set(["success", "p95", "delay", "retries", "version"]);
 
 export const isSortColumn = (column: JobColumn): column is JobColumn & SortColumn =>
   sortColumns.some((c) => c === column);
 
-/** By what of a job. */
-export const sortValues: Record<SortColumn, (item: JobItem) => number | string | undefined> = {
-  job: (item) => item.definition.job,
-  last: (item) => instant(item.last_runs?.[0]?.fire_time),
-  next: (item) => instant(item.next_fires[0]?.due),
-  success: (item) => healthOf(item.last_runs ?? []).success,
-  p95: (item) => healthOf(item.last_runs ?? []).p95,
-  version: (item) => item.definition.version,
-  changed: (item) => instant(item.definition.effective_from),
-};
-
 /** Of these the greatest come first at the first click: the latest, the slowest. */
 export const downFirst: ReadonlySet<SortColumn> = new Set(["last", "p95", "version", "changed"]);
 
-function instant(at: string | undefined): number | undefined {
-  return at === undefined ? undefined : Date.parse(at);
+/** How long after their fire times the runs of a strip began, on average; undefined of none. */
+function delayOf(runs: Run[]): number | undefined {
+  const delays = runs.flatMap((r) =>
+    r.started_at && r.attempt === 1 ? [Date.parse(r.started_at) - Date.parse(r.fire_time)] : [],
+  );
+  return delays.length === 0 ? undefined : delays.reduce((a, b) => a + b, 0) / delays.length;
 }
 
 /** What a job has in a column. */
@@ -65,13 +65,36 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: Words): React
     case "next":
       return <NextFire item={item} />;
     case "success": {
-      const { success } = healthOf(item.last_runs ?? []);
-      if (success === undefined) return "—";
+      const week = item.week;
+      if (!week?.executed) return "—";
+      const success = 1 - week.failed / week.executed;
       return <span className={success < 0.9 ? "c-bad" : undefined}>{f.percent(success)}</span>;
     }
-    case "p95": {
-      const { p95 } = healthOf(item.last_runs ?? []);
-      return p95 === undefined ? "—" : formatDuration(p95);
+    case "p95":
+      return item.week?.p95_ms ? formatDuration(item.week.p95_ms) : "—";
+    case "owner":
+      return d.owner ? <Owner name={d.owner} /> : <span className="mut">—</span>;
+    case "tags":
+      return d.tags?.length ? (
+        <span className="row g1 tags">
+          {d.tags.map((tag) => (
+            <Link key={tag} to="/jobs" search={{ tag: [tag] }} className="tag">
+              {tag}
+            </Link>
+          ))}
+        </span>
+      ) : (
+        <span className="mut">—</span>
+      );
+    case "handler":
+      return <span className="mono sec trunc">{d.task.handler ?? "—"}</span>;
+    case "trouble": {
+      const bad = item.last_runs?.find((r) => isFailure(r.status));
+      return bad ? <Ago at={bad.fire_time} /> : <span className="mut">—</span>;
+    }
+    case "delay": {
+      const delay = delayOf(item.last_runs ?? []);
+      return delay === undefined ? "—" : formatDuration(Math.max(0, delay));
     }
     case "group":
       return <span className="sec">{refOf(d.job).group}</span>;

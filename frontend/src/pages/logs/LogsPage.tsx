@@ -1,9 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileSearch, Radio, SearchX, Square } from "lucide-react";
-import { memo, useMemo } from "react";
-import { refOf } from "@/api/jobs";
-import { type LogFilter, logCounts, logSearch, logTail, tailed } from "@/api/logs";
+import { useMemo } from "react";
+import { type LogFilter, logCounts, logSearch, logTail } from "@/api/logs";
 import type { LogLine } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
@@ -11,28 +10,34 @@ import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
-import { GroupDot } from "@/components/TaskIcon";
 import { Waiting } from "@/components/Waiting";
 import { Zoomed } from "@/components/Zoomed";
-import { plainText } from "@/lib/ansi";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
-import { pieces, wordsOf } from "@/lib/searchwords";
-import { levels, ranges } from "@/router";
+import { parseSearch, queryOf } from "@/lib/search";
+import { wordsOf } from "@/lib/searchwords";
+import { levels, logsSearch, ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
+import { SavedViews } from "@/shell/SavedViews";
+import { ExportMenu } from "./ExportMenu";
+import { Hit } from "./Hit";
 import { LevelChart } from "./LevelChart";
 import { levelBars, linesIn, newestFirst } from "./levels";
 import { useLogsT } from "./texts";
+import { useWatch } from "./useWatch";
+import { readWords, withWords } from "./words";
 
-/** How much of a line is shown; the run has all of it. */
-const drawn = 600;
 /** How many bars the chart of lines has. */
 const parts = 96;
 const iso = (ms: number) => new Date(ms).toISOString();
+
+/** So many lines are on the page while one follows what is printed. */
+const mostTailed = 500;
+const nameOf = (l: LogLine) => `${l.run_id}.${l.attempt}.${l.broadcast_index ?? ""}.${l.seq}`;
 
 /** What all runs print, by words. Each line leads to its place in its run. */
 export default function LogsPage() {
@@ -41,21 +46,32 @@ export default function LogsPage() {
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });
   const now = useNow();
-  const { q, level, job, group, range = "24h", from, to, tail } = search;
+  const { q, level, job, group, run, range = "24h", from, to, tail } = search;
   const fixed = from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
   const begin = useMemo(
     () => iso(Math.floor((serverNow() - spans[range]) / 1000) * 1000),
-    [range, q, level, job, group, tail],
+    [range, q, level, job, group, run, tail],
   );
-  const filter: LogFilter = { text: q, level, job, group, ...(fixed ? { from, to } : { from: begin }) };
+  const filter: LogFilter = {
+    text: q,
+    level,
+    job,
+    group,
+    run_id: run,
+    ...(fixed ? { from, to } : { from: begin }),
+  };
   const found = useInfiniteQuery({ ...logSearch(filter), enabled: !tail });
   const last = useQuery({ ...logTail(filter), enabled: tail !== undefined });
   const list = tail ? last : found;
-  const lines = useMemo(
-    () => (tail ? newestFirst(last.data?.items ?? []) : (found.data?.pages.flatMap((p) => p.items) ?? [])),
-    [tail, last.data, found.data],
-  );
+  const watch = useWatch(filter, tail !== undefined);
+  // What was printed before one began to listen, or just then, is with what is heard since: each line once.
+  const lines = useMemo(() => {
+    if (!tail) return found.data?.pages.flatMap((p) => p.items) ?? [];
+    const heard = new Set(watch.lines.map(nameOf));
+    const before = last.data?.items.filter((l) => !heard.has(nameOf(l))) ?? [];
+    return newestFirst([...watch.lines, ...before]).slice(0, mostTailed);
+  }, [tail, watch.lines, last.data, found.data]);
   const more = tail ? last.data?.next !== undefined : found.hasNextPage;
   // The chart does not hold up the lines, and they are there without it.
   const counts = useQuery({
@@ -66,7 +82,7 @@ export default function LogsPage() {
   const total = Math.max(lines.length, tail ? 0 : linesIn(bars));
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const filtered = Boolean(q || level || job || group || fixed);
+  const filtered = Boolean(q || level || job || group || run || fixed);
   const orNone = <T,>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
   const words = wordsOf(q ?? "");
   return (
@@ -74,10 +90,13 @@ export default function LogsPage() {
       crumbs={[{ text: t.nav.logs }]}
       actions={
         <>
+          <ExportMenu filter={filter} />
           <Button
             icon={tail ? Square : Radio}
             aria-pressed={tail !== undefined}
-            onClick={() => set({ tail: tail ? undefined : "true", from: undefined, to: undefined })}
+            onClick={() =>
+              set({ tail: tail ? undefined : "true", run: undefined, from: undefined, to: undefined })
+            }
           >
             {t.logs.tail}
           </Button>
@@ -97,7 +116,13 @@ export default function LogsPage() {
           <FilterField
             value={q ?? ""}
             placeholder={t.logs.filter}
+            reads={(text) => text.trim()}
             onChange={(text) => set({ q: text || undefined })}
+            rewrite={(text, isFinished) => {
+              const { rest, words: more } = readWords(text, isFinished);
+              if (rest !== text) set(withWords({ level, job, group, run }, more));
+              return rest;
+            }}
           />
           <FilterChip
             name={t.logs.level}
@@ -115,6 +140,19 @@ export default function LogsPage() {
               onChange={(next) => set({ job: orNone(next) })}
             />
           )}
+          {run && (
+            <FilterChip
+              name={t.runs.columns.run}
+              options={[{ value: run, label: shortId(run) }]}
+              chosen={[run]}
+              onChange={() => set({ run: undefined, from: undefined, to: undefined })}
+            />
+          )}
+          <SavedViews
+            page="logs"
+            query={queryOf({ ...search, tail: undefined })}
+            onOpen={(query) => void navigate({ search: { ...logsSearch(parseSearch(query)), tail } })}
+          />
           {filtered && (
             <Button look="ghost" small onClick={() => void navigate({ search: { tail } })}>
               {t.act.clearFilters}
@@ -139,7 +177,14 @@ export default function LogsPage() {
           <p className="mut">
             {counts.data && t.logs.chartHint}{" "}
             {counts.data?.complete === false && t.logs.countedSince(f.short(counts.data.since, now))}{" "}
-            {tail && t.logs.tailHint(tailed)}
+            {tail && t.logs.tailHint}{" "}
+            {tail && watch.rate && (
+              <b className={watch.rate.shown < watch.rate.lines ? "num c-warn" : "num"}>
+                {t.logs.rate(watch.rate.lines, watch.rate.shown)}
+              </b>
+            )}
+            {tail && watch.rate?.dropped && ` ${t.logs.dropped}`}
+            {tail && watch.state === "waiting" && <b className="c-warn">{t.run.reconnecting}</b>}
           </p>
           {fixed && (
             <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
@@ -158,7 +203,7 @@ export default function LogsPage() {
         <ol className={list.isPlaceholderData ? "hits stale" : "hits"} aria-label={t.nav.logs}>
           {lines.map((line, i) => (
             <Hit
-              key={`${line.run_id}.${line.attempt}.${line.broadcast_index ?? ""}.${line.seq}`}
+              key={nameOf(line)}
               line={line}
               words={words}
               first={line.run_id !== lines[i - 1]?.run_id}
@@ -171,58 +216,3 @@ export default function LogsPage() {
     </Page>
   );
 }
-
-interface HitProps {
-  line: LogLine;
-  words: string[];
-  /** The line above is of another run. */
-  first: boolean;
-  onJob(job: string): void;
-}
-
-const classes: Record<string, string> = { warn: " w", error: " e", debug: " d" };
-
-const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
-  const t = useLogsT();
-  const f = useFormat();
-  const now = useNow();
-  const ref = refOf(line.job);
-  const text = plainText(line.text);
-  return (
-    <li className={first ? "first" : undefined}>
-      {first && (
-        <div className="hitrun">
-          <GroupDot group={ref.group} />
-          <Link to="/jobs/$group/$name" params={ref} className="name">
-            {line.job}
-          </Link>
-          <Link to="/runs/$runId" params={{ runId: line.run_id }} className="mono mut">
-            {shortId(line.run_id)}
-          </Link>
-          <span className="mut">{f.short(line.at, now)}</span>
-          <Button small look="ghost" className="right" onClick={() => onJob(line.job)}>
-            {t.logs.onlyJob}
-          </Button>
-        </div>
-      )}
-      <Link
-        to="/runs/$runId"
-        params={{ runId: line.run_id }}
-        search={{ attempt: line.attempt, piece: line.broadcast_index }}
-        hash={`L${line.seq}`}
-        className={`ll${classes[line.level] ?? ""}`}
-      >
-        <span className="ln">{line.seq}</span>
-        <span className="ts">{f.millis(line.at)}</span>
-        <span className="lv" title={t.run.levels[line.level]} />
-        <span className="m">
-          {pieces(text.slice(0, drawn), words).map((p, i) =>
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line's parts do not move
-            p.found ? <mark key={i}>{p.text}</mark> : p.text,
-          )}
-          {text.length > drawn && <span className="mut">{t.run.truncated(text.length - drawn)}</span>}
-        </span>
-      </Link>
-    </li>
-  );
-});

@@ -11,6 +11,7 @@ import { Card, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { StackChart } from "@/components/StackChart";
+import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
@@ -103,6 +104,8 @@ function Top({ range }: { range: Range }) {
   const inFlight = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
   const failingNow = useQuery(asked.failing).data?.total;
 
+  const reports = useQuery(asked.reports).data;
+  const delay = reports?.total.started_after;
   const totals = past.data?.items.map(totalsOf) ?? [];
   const bars = barsOf(totals, to - span, part);
   plan.data?.counts.forEach((n, i) => {
@@ -177,10 +180,10 @@ function Top({ range }: { range: Range }) {
           to={{ ...search, status: living }}
         />
         <Kpi
-          label={t.overview.missed}
-          value={f.number(sum.absent)}
-          foot={t.overview.ofFires(ended + sum.living + sum.other)}
-          spark={<Spark tone="idle" values={coarse.map((c) => c.absent)} />}
+          label={t.overview.delay}
+          value={delay?.count ? formatDuration(delay.p99_ms) : "—"}
+          foot={t.overview.absent(sum.absent)}
+          spark={<Spark tone="idle" values={reports?.trend.map((row) => row.started_after.p95_ms) ?? []} />}
           to={{ ...search, status: ["skipped", "missed"] }}
         />
       </div>

@@ -3,12 +3,16 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { jobQuery, refOf } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
+import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
 import { RunStrip } from "@/components/RunStrip";
 import { Table } from "@/components/Table";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useReportsT } from "./texts";
+
+/** How many of a job's last runs there is room for, beside another card. */
+const strip = 15;
 
 /** The jobs of which the largest share of runs failed, with what became of their last runs. */
 export function Unhealthy({ rows }: { rows: ReportRow[] }) {
@@ -17,26 +21,31 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
   const bad = rows.filter((row) => row.job !== undefined && row.failure_ratio > 0);
   const strips = useQueries({
     queries: bad.map((row) => ({
-      ...jobQuery(refOf(row.job ?? ""), 1, 30),
+      ...jobQuery(refOf(row.job ?? ""), 1, strip),
       staleTime: 60_000,
       refetchInterval: false as const,
       retry: false,
     })),
   });
+  const ownerOf = (i: number) => {
+    const owner = strips[i]?.data?.item.definition.owner;
+    return owner ? <Owner name={owner} /> : <span className="mut">—</span>;
+  };
   return (
     <JobTable
       title={t.reports.unhealthy}
       note={t.reports.unhealthyHint}
       none={t.reports.healthy}
-      heads={["", t.reports.runs, t.reports.failedShare]}
+      heads={["", t.reports.runs, t.reports.failedShare, t.jobs.columns.owner]}
       rows={bad}
       cells={(row, i) => (
         <>
           <td>
-            <RunStrip runs={strips[i]?.data?.item.last_runs ?? []} />
+            <RunStrip runs={strips[i]?.data?.item.last_runs ?? []} n={strip} />
           </td>
           <td className="r num sec">{f.number(row.runs)}</td>
           <td className="r num c-bad">{f.percent(row.failure_ratio)}</td>
+          <td className="r">{ownerOf(i)}</td>
         </>
       )}
     />

@@ -1,58 +1,94 @@
+import { ChevronRight } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import type { LogLine } from "@/api/schema.gen";
 import { useT } from "@/i18n";
 import { parseAnsi, type Span } from "@/lib/ansi";
-
-/** What of a line is drawn. One of a megabyte would take a second to lay out. */
-const drawn = 2000;
+import { drawn } from "@/lib/logrows";
 
 interface LogRowProps {
   line: LogLine;
   time: string;
-  /** What is looked for, in lower case. */
-  needle: string;
+  /** What is looked for. */
+  find?: RegExp | undefined;
   /** It has the match that is shown now. */
-  current: boolean;
-  linked: boolean;
+  current?: boolean;
+  linked?: boolean;
+  /** Of a line that is wrapped: which characters of it the row has. */
+  from?: number;
+  to?: number;
+  /** Whether its JSON is shown below it. */
+  open?: boolean;
   onLink(seq: number, range: boolean): void;
   onWhole(line: LogLine): void;
+  /** Absent where JSON is not shown. */
+  onOpen?(seq: number): void;
 }
 
 const levels: Record<string, string> = { warn: " w", error: " e", debug: " d" };
 
+/** Whether a line may be a document of JSON. It is read only when somebody asks. */
+const mayBeJson = (text: string) => /^\s*(?:\{.*\}|\[[[{"\d].*\])\s*$/.test(text.length > 20_000 ? "" : text);
+
 export const LogRow = memo(function LogRow({
   line,
   time,
-  needle,
-  current,
-  linked,
+  find,
+  current = false,
+  linked = false,
+  from = 0,
+  to,
+  open = false,
   onLink,
   onWhole,
+  onOpen,
 }: LogRowProps) {
   const t = useT();
   const cut = line.text.length > drawn;
-  const spans = parseAnsi(cut ? line.text.slice(0, drawn) : line.text);
+  const all = parseAnsi(cut ? line.text.slice(0, drawn) : line.text);
+  const spans = from > 0 || to !== undefined ? partOf(all, from, to ?? drawn) : all;
+  const last = to === undefined || to >= all.reduce((n, s) => n + s.text.length, 0);
   // The system's own lines and what goes to stderr are told by more than colour.
   const kind = line.output === "system" ? " sys" : "";
   return (
     <div className={`ll${levels[line.level] ?? ""}${kind}${linked ? " linked" : ""}`} data-seq={line.seq}>
-      <button
-        type="button"
-        className="ln"
-        tabIndex={-1}
-        aria-label={`${t.run.copyLink}: ${line.seq}`}
-        onClick={(e) => onLink(line.seq, e.shiftKey)}
-      >
-        {line.seq}
-      </button>
-      <span className="ts">{time}</span>
+      {from > 0 ? (
+        <>
+          <span />
+          <span />
+        </>
+      ) : (
+        <>
+          <button
+            type="button"
+            className="ln"
+            tabIndex={-1}
+            aria-label={`${t.run.copyLink}: ${line.seq}`}
+            onClick={(e) => onLink(line.seq, e.shiftKey)}
+          >
+            {line.seq}
+          </button>
+          <span className="ts">{time}</span>
+        </>
+      )}
       <span className="lv" title={t.run.levels[line.level]} />
       <span className="m">
+        {onOpen && from === 0 && mayBeJson(line.text) && (
+          <button
+            type="button"
+            className={open ? "unfold on" : "unfold"}
+            tabIndex={-1}
+            aria-expanded={open}
+            aria-label={`${t.run.asJson}: ${line.seq}`}
+            onClick={() => onOpen(line.seq)}
+          >
+            <ChevronRight size={13} aria-hidden />
+          </button>
+        )}
         {spans.map((span, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line's spans do not move
-          <Look key={i} span={span} needle={needle} current={current} />
+          <Look key={i} span={span} find={find} current={current} />
         ))}
-        {cut && (
+        {cut && last && (
           <button type="button" className="whole" onClick={() => onWhole(line)}>
             {t.run.truncated(line.text.length - drawn)}
           </button>
@@ -62,8 +98,49 @@ export const LogRow = memo(function LogRow({
   );
 });
 
-function Look({ span, needle, current }: { span: Span; needle: string; current: boolean }) {
-  const body = needle === "" ? linked(span.text) : found(span.text, needle, current);
+/** Lines of a stack trace that are folded, or a line of a document: what is no line of the log itself. */
+export function ExtraRow({
+  level,
+  children,
+  onOpen,
+}: {
+  level: string;
+  children: ReactNode;
+  onOpen?: () => void;
+}) {
+  return (
+    <div className={`ll extra${levels[level] ?? ""}`}>
+      <span />
+      <span />
+      <span className="lv" />
+      <span className="m">
+        {onOpen ? (
+          <button type="button" className="unfold words" aria-expanded={false} onClick={onOpen}>
+            <ChevronRight size={13} aria-hidden />
+            {children}
+          </button>
+        ) : (
+          children
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** Spans from one character on and before another. */
+function partOf(spans: Span[], from: number, to: number): Span[] {
+  const out: Span[] = [];
+  let at = 0;
+  for (const span of spans) {
+    const text = span.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    if (text !== "") out.push({ ...span, text });
+    at += span.text.length;
+  }
+  return out;
+}
+
+function Look({ span, find, current }: { span: Span; find: RegExp | undefined; current: boolean }) {
+  const body = find ? found(span.text, find, current) : linked(span.text);
   return span.look === "" ? body : <span className={span.look}>{body}</span>;
 }
 
@@ -87,18 +164,18 @@ function linked(text: string): ReactNode {
   return out;
 }
 
-function found(text: string, needle: string, current: boolean): ReactNode {
-  const lower = text.toLowerCase();
+function found(text: string, find: RegExp, current: boolean): ReactNode {
   const out: ReactNode[] = [];
   let at = 0;
-  for (let i = lower.indexOf(needle); i >= 0; i = lower.indexOf(needle, i + needle.length)) {
-    out.push(text.slice(at, i));
+  for (const match of text.matchAll(find)) {
+    if (match[0] === "") continue;
+    out.push(text.slice(at, match.index));
     out.push(
-      <mark key={i} className={current ? "cur" : undefined}>
-        {text.slice(i, i + needle.length)}
+      <mark key={match.index} className={current ? "cur" : undefined}>
+        {match[0]}
       </mark>,
     );
-    at = i + needle.length;
+    at = match.index + match[0].length;
   }
   out.push(text.slice(at));
   return out;

@@ -49,7 +49,8 @@ export function Mark({ detail }: { detail: RunDetail }) {
   );
 }
 
-function MarkDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
+/** Marks a run, or changes its mark. */
+export function MarkDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
   const { t } = useWords();
   const w = t.run.mark;
   const client = useQueryClient();

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import type { Run } from "@/api/schema.gen";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
@@ -11,15 +12,25 @@ interface Phase {
   tone: Tone;
   from: number;
   /** Done so far, from 0 to 1; undefined when it has ended or is not known. */
-  share?: number;
+  share?: number | undefined;
+  /** The run does not say how far it is: it is by how long the job usually takes. */
+  guessed?: boolean;
 }
 
 /** What a run's time went into: waiting, and each attempt. Widths grow with the logarithm, so that short phases are seen. */
 export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number | undefined }) {
   const { t, f } = useWords();
   const now = useNow();
-  const phases = phasesOf([...attempts].reverse(), now, usual, t.run.phases, t.runs.attempt);
+  const phases = phasesOf(
+    [...attempts].reverse(),
+    now,
+    usual,
+    t.run.phases,
+    t.runs.attempt,
+    (a) => t.run.ended[a.status] ?? "",
+  );
   const newest = attempts[0];
+  const [over, setOver] = useState<string>();
   return (
     <div className="phases">
       {phases.map((p) => (
@@ -27,11 +38,31 @@ export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number |
           key={p.key}
           className="phase"
           style={{ flexGrow: Math.log10(Math.max(10, p.ms)) ** 2 }}
-          title={`${f.full(p.from)} → ${f.full(p.from + p.ms)}`}
+          tabIndex={0}
+          role="img"
+          aria-label={`${p.label} ${formatDuration(p.ms)}`}
+          onMouseEnter={() => setOver(p.key)}
+          onMouseLeave={() => setOver(undefined)}
+          onFocus={() => setOver(p.key)}
+          onBlur={() => setOver(undefined)}
+          onKeyDown={(e) => e.key === "Escape" && setOver(undefined)}
         >
+          {over === p.key && (
+            <span className="tt phasecard" role="status">
+              <b>{p.label}</b>
+              <span className="num">{f.full(p.from)}</span>
+              <span className="num">
+                {f.millis(new Date(p.from).toISOString())} →{" "}
+                {p.share === undefined
+                  ? f.millis(new Date(p.from + p.ms).toISOString())
+                  : t.run.phases.running}
+              </span>
+              <span className="num">{f.number(p.ms)} ms</span>
+            </span>
+          )}
           <span className={`pbar b-${p.tone}-soft`}>
             <i
-              className={`b-${p.tone}${p.share !== undefined ? " pulse" : ""}`}
+              className={`b-${p.tone}${p.share !== undefined ? " pulse" : ""}${p.guessed ? " guessed" : ""}`}
               style={{ width: `${(p.share ?? 1) * 100}%` }}
             />
           </span>
@@ -56,6 +87,7 @@ function phasesOf(
   usual: number | undefined,
   words: Record<"delay" | "commit" | "deliver" | "begin" | "wait" | "running" | "ran", string>,
   attemptName: (n: number) => string,
+  statusName: (run: Run) => string,
 ): Phase[] {
   const phases: Phase[] = [];
   let at = attempts[0] ? Date.parse(attempts[0].fire_time) : now;
@@ -78,11 +110,12 @@ function phasesOf(
     const running = ended === undefined ? words.running : words.ran;
     phases.push({
       key: `r${a.attempt}`,
-      label: several ? attemptName(a.attempt) : running,
+      label: several ? `${attemptName(a.attempt)} ${statusName(a)}` : running,
       ms,
       tone: tones[a.status],
       from: started,
       share,
+      guessed: ended === undefined && !a.percent,
     });
     at = ended ?? now;
   }

@@ -1,4 +1,6 @@
+import { ChevronDown } from "lucide-react";
 import type { Run } from "@/api/schema.gen";
+import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
 import { isLiving, tones } from "@/lib/status";
@@ -73,5 +75,35 @@ export function Pieces({ total, pieces, chosen, onChoose }: PiecesProps) {
         {t.run.wholeLog}
       </button>
     </section>
+  );
+}
+
+/** So many pieces are listed to choose from; the grid beside the log has all. */
+const mostListed = 200;
+
+/** Above the log: of which piece it is. */
+export function PiecePicker({ total, chosen, onChoose }: Omit<PiecesProps, "pieces">) {
+  const { t } = useWords();
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="chip b">
+          {chosen === undefined ? t.run.wholeRun : t.run.pieceOf(chosen, total)}
+          <ChevronDown size={13} aria-hidden />
+        </button>
+      }
+    >
+      <MenuChoice on={chosen === undefined} onSelect={() => onChoose("run")}>
+        {t.run.wholeLog}
+      </MenuChoice>
+      <MenuLine />
+      {Array.from({ length: Math.min(total, mostListed) }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its index
+        <MenuChoice key={i} on={i === chosen} onSelect={() => onChoose(i)}>
+          {t.run.pieceOf(i, total)}
+        </MenuChoice>
+      ))}
+    </Menu>
   );
 }

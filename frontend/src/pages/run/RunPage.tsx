@@ -1,34 +1,52 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronDown, ChevronLeft, ChevronRight, OctagonX, RotateCcw, SearchX } from "lucide-react";
+import {
+  BookmarkCheck,
+  ChevronDown,
+  ChevronLeft,
+  ChevronRight,
+  Download,
+  Ellipsis,
+  FileArchive,
+  GitCompare,
+  Link2,
+  OctagonX,
+  RotateCcw,
+  SearchX,
+} from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { jobQuery, refOf } from "@/api/jobs";
 import { problemOf } from "@/api/problem";
-import { piecesQuery, runQuery } from "@/api/runs";
+import { neighboursQuery, piecesQuery, runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { CauseMark } from "@/components/CauseIcon";
-import { CopyIconButton } from "@/components/Copy";
+import { CopyIconButton, copyText } from "@/components/Copy";
 import { Dialog } from "@/components/Dialog";
+import { Menu, MenuItem } from "@/components/Menu";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Status } from "@/components/Status";
+import { toast } from "@/components/Toasts";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { healthOf } from "@/lib/stats";
-import { durationOf, isFailure, isLiving } from "@/lib/status";
+import { durationOf, isFailure, isLiving, isMarkable } from "@/lib/status";
 import { useCancelRun, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Details } from "./Details";
+import { downloadBundle, downloadLog } from "./download";
 import { LogPanel } from "./LogPanel";
+import { MarkDialog } from "./Mark";
 import { PhaseBar } from "./PhaseBar";
-import { Pieces } from "./Pieces";
+import { PiecePicker, Pieces } from "./Pieces";
 
 const RetryDialog = lazy(() => import("./RetryDialog"));
+const CompareDialog = lazy(() => import("./CompareDialog"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
@@ -67,6 +85,8 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const job = jobState.data?.item;
   const [cancelling, setCancelling] = useState(false);
   const [retrying, setRetrying] = useState(false);
+  const [marking, setMarking] = useState(false);
+  const [comparing, setComparing] = useState(false);
   const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
   const newest = detail.attempts[0];
@@ -75,7 +95,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const inPieces = (shown?.broadcast_total ?? 0) > 0;
   const pieces = useQuery({ ...piecesQuery(detail.run_id, wanted, living), enabled: inPieces }).data;
   const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
-  const around = neighbours(job?.last_runs ?? [], detail.run_id);
+  const around = useNeighbours(detail);
   const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
   const again = () =>
     runNow.mutate(
@@ -86,6 +106,9 @@ function Loaded({ detail }: { detail: RunDetail }) {
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
   const duration = durationOf(newest, now);
+  const estimate = endOf(newest, usual, now);
+  const copied = () => toast({ text: t.act.copied });
+  const away = () => toast({ bad: true, text: t.run.logAway });
   const one = piece === "run" ? undefined : chosenPiece(pieces?.items ?? [], piece);
   // A piece of which nothing was heard yet has a log all the same, which is empty.
   const read: Run =
@@ -130,7 +153,8 @@ function Loaded({ detail }: { detail: RunDetail }) {
               icon={RotateCcw}
               busy={runNow.isPending}
               onClick={again}
-              disabled={job === undefined || !operates}
+              may={operates}
+              disabled={job === undefined}
             >
               {t.act.runAgain}
             </Button>
@@ -138,12 +162,41 @@ function Loaded({ detail }: { detail: RunDetail }) {
               className="more"
               aria-label={t.run.again}
               title={t.run.again}
-              disabled={living || !operates || jobState.isPending}
+              may={operates}
+              disabled={living || jobState.isPending}
               onClick={() => setRetrying(true)}
             >
               <ChevronDown size={14} aria-hidden />
             </Button>
           </span>
+          <Menu trigger={<IconButton icon={Ellipsis} label={t.run.more} />}>
+            <MenuItem icon={Link2} onSelect={() => void copyText(location.href).then(copied)}>
+              {t.run.copyAddress}
+            </MenuItem>
+            <MenuItem icon={Download} onSelect={() => void downloadLog(read).catch(away)}>
+              {t.run.downloadLog}
+            </MenuItem>
+            <MenuItem
+              icon={FileArchive}
+              onSelect={() =>
+                void downloadBundle(
+                  detail,
+                  pieces?.items ?? [],
+                  job?.definition.version === shown.version ? job.definition : undefined,
+                ).catch(away)
+              }
+            >
+              {t.run.downloadBundle}
+            </MenuItem>
+            <MenuItem icon={GitCompare} onSelect={() => setComparing(true)}>
+              {t.run.compare.verb}
+            </MenuItem>
+            {operates && isMarkable(detail.status) && (
+              <MenuItem icon={BookmarkCheck} onSelect={() => setMarking(true)}>
+                {t.run.markAs}
+              </MenuItem>
+            )}
+          </Menu>
           {living && operates && (
             <Button icon={OctagonX} look="danger" onClick={() => setCancelling(true)}>
               {t.act.cancelRun}
@@ -170,7 +223,10 @@ function Loaded({ detail }: { detail: RunDetail }) {
               <CauseMark cause={first.cause} by={first.by} />
               <span className="num">
                 {f.short(first.fire_time, now)}
-                {newest.finished_at && ` → ${f.time(newest.finished_at)}`}
+                {newest.finished_at
+                  ? ` → ${f.time(newest.finished_at)}`
+                  : estimate !== undefined &&
+                    ` → ${t.run.estimate(f.time(new Date(estimate).toISOString()))}`}
               </span>
               {duration !== undefined && (
                 <b className="big num">
@@ -185,8 +241,8 @@ function Loaded({ detail }: { detail: RunDetail }) {
     >
       <div className="runbody">
         <div className="logside">
-          {detail.attempts.length > 1 && (
-            <div className="attempts">
+          <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read}>
+            {detail.attempts.length > 1 && (
               <Segments
                 label={t.runs.attempt(shown.attempt)}
                 value={String(shown.attempt)}
@@ -202,9 +258,15 @@ function Loaded({ detail }: { detail: RunDetail }) {
                   })
                 }
               />
-            </div>
-          )}
-          <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read} />
+            )}
+            {inPieces && (
+              <PiecePicker
+                total={Math.max(pieces?.total ?? 0, shown.broadcast_total ?? 0)}
+                chosen={read.broadcast_index}
+                onChoose={choosePiece}
+              />
+            )}
+          </LogPanel>
         </div>
         <Details detail={detail} run={shown} job={job}>
           {inPieces && pieces && (
@@ -229,6 +291,12 @@ function Loaded({ detail }: { detail: RunDetail }) {
           />
         </Suspense>
       )}
+      {marking && <MarkDialog detail={detail} onClose={() => setMarking(false)} />}
+      {comparing && (
+        <Suspense>
+          <CompareDialog detail={detail} run={shown} onClose={() => setComparing(false)} />
+        </Suspense>
+      )}
       {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
     </Page>
   );
@@ -240,11 +308,23 @@ function chosenPiece(pieces: Run[], wanted: number | undefined): Run | undefined
   return pieces.find((p) => isFailure(p.status)) ?? pieces[0];
 }
 
-/** The runs of the job before and after this one, of those that are known. */
-function neighbours(runs: Run[], runId: string): { previous?: string; next?: string } {
-  const ids = [...new Set(runs.map((r) => r.run_id))]; // the newest first
-  const at = ids.indexOf(runId);
-  return at < 0 ? {} : { previous: ids[at + 1], next: ids[at - 1] };
+/** When a run will have ended, by what it says of itself, or else by how long the job usually takes. */
+function endOf(run: Run, usual: number | undefined, now: number): number | undefined {
+  if (run.status !== "running" || !run.started_at) return undefined;
+  const started = Date.parse(run.started_at);
+  const took = now - started;
+  if (run.percent && run.percent > 1) return started + Math.max(took, (took * 100) / run.percent);
+  return usual !== undefined && took < usual ? started + usual : undefined;
+}
+
+/** The runs of the job before and after this one, by when they fired. */
+function useNeighbours(detail: RunDetail): { previous: string | undefined; next: string | undefined } {
+  const at = detail.attempts[0]?.fire_time;
+  const both = useQuery({
+    ...neighboursQuery(detail.job, detail.run_id, at ?? ""),
+    enabled: at !== undefined,
+  });
+  return { previous: both.data?.previous, next: both.data?.next };
 }
 
 function CancelDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {

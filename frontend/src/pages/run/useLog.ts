@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { logLines, tailUrl } from "@/api/runs";
+import { firstErrorOf, logLines, tailUrl } from "@/api/runs";
 import type { LogEnd, LogLine } from "@/api/schema.gen";
 import { follow, type LiveState } from "@/lib/live";
 import { useLive } from "@/lib/live-switch";
@@ -15,23 +15,42 @@ export interface Log {
   /** Grows with each drawing of new lines. */
   version: number;
   state: LiveState | "loading";
-  /** There are lines before those held. */
+  /** There are lines before those held, or after them: then what is printed is counted, and not held. */
   hasEarlier: boolean;
+  hasLater: boolean;
+  /** The number of the last line that is known of. */
+  newest: number;
   /** Lines that the server could not find. */
   missing: number;
   /** Lines that came in the last second. */
   rate: number;
   loadEarlier(): Promise<void>;
+  loadLater(): Promise<void>;
+  /** Holds the end of the log again. */
+  toEnd(): Promise<void>;
+  /** Has a line held, and those around it. */
+  toLine(seq: number): Promise<void>;
+  /** Looks for the first line that is an error; undefined if there is none. */
+  firstError(): Promise<number | undefined>;
+  /** Asks again at once where the log did not answer. */
+  retry(): void;
 }
 
-/** Keeps the lines of one attempt: the last page of what is stored, then what is printed. */
+/**
+ * Keeps the lines of one attempt: the last page of what is stored, then what is printed; or
+ * another part of it, once somebody has gone there.
+ */
 class LogStore {
   buffer = new LogBuffer();
   state: LiveState | "loading" = "loading";
   hasEarlier = false;
+  hasLater = false;
+  newest = 0;
   missing = 0;
   rate = 0;
   private version = 0;
+  private stopTail = () => {};
+  private stopped = true;
   private readonly listeners = new Set<() => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private seen: [at: number, lines: number][] = [];
@@ -56,62 +75,129 @@ class LogStore {
 
   /** Reads and follows until it is told to stop. */
   start(): () => void {
-    let stopped = false;
-    let stop = () => {};
+    this.stopped = false;
     const open = async () => {
-      if (this.buffer.lines.length === 0) {
-        // Should this fail, the tail brings what is stored by itself.
-        const last = await logLines(this.runId, this.attempt, "end", page, this.piece).catch(() => undefined);
-        if (last) {
-          this.buffer.append(last.items);
-          this.hasEarlier = last.items.length === page;
-        }
-      }
-      if (stopped) return;
-      const at = this.buffer.last;
-      stop = follow({
-        url: tailUrl(this.runId, this.attempt, this.job, this.piece),
-        lastEventId: at === undefined ? undefined : `${this.attempt}:${at}`,
-        onState: (state) => {
-          this.state = state;
-          this.changed();
-        },
-        onEvent: ({ event, data }) => {
-          if (event === "lines") {
-            const lines = JSON.parse(data) as LogLine[];
-            this.seen.push([Date.now(), lines.length]);
-            this.buffer.append(lines);
-            this.changed();
-            return undefined;
-          }
-          if (event !== "end") return undefined;
-          this.missing = (JSON.parse(data) as LogEnd).missing;
-          return "end";
-        },
-      });
-      this.changed();
+      // Should this fail, the tail brings what is stored by itself.
+      if (this.buffer.lines.length === 0) await this.readEnd().catch(() => undefined);
+      this.follow();
     };
     void open();
     return () => {
-      stopped = true;
-      stop();
+      this.stopped = true;
+      this.stopTail();
       clearTimeout(this.timer);
       this.timer = undefined;
     };
   }
 
-  async loadEarlier(): Promise<void> {
-    const first = this.buffer.first;
-    if (this.loading || !this.hasEarlier || first === undefined) return;
+  retry(): void {
+    if (!this.stopped) this.start();
+  }
+
+  private page(where: Parameters<typeof logLines>[2]) {
+    return logLines(this.runId, this.attempt, where, page, this.piece);
+  }
+
+  private async readEnd(): Promise<void> {
+    const { items } = await this.page("end");
+    this.buffer.replace(items);
+    this.hasEarlier = items.length === page;
+    this.hasLater = false;
+    this.newest = Math.max(this.newest, this.buffer.last ?? 0);
+  }
+
+  /** Follows what comes after the lines held. */
+  private follow() {
+    this.stopTail();
+    if (this.stopped) return;
+    const at = this.buffer.last;
+    this.stopTail = follow({
+      url: tailUrl(this.runId, this.attempt, this.job, this.piece),
+      lastEventId: at === undefined ? undefined : `${this.attempt}:${at}`,
+      onState: (state) => {
+        this.state = state;
+        this.changed();
+      },
+      onEvent: ({ event, data }) => {
+        if (event === "lines") {
+          const lines = JSON.parse(data) as LogLine[];
+          this.seen.push([Date.now(), lines.length]);
+          this.newest = Math.max(this.newest, lines.at(-1)?.seq ?? 0);
+          if (!this.hasLater && this.buffer.append(lines)) this.hasEarlier = true;
+          this.changed();
+          return undefined;
+        }
+        if (event !== "end") return undefined;
+        this.missing = (JSON.parse(data) as LogEnd).missing;
+        return "end";
+      },
+    });
+    this.changed();
+  }
+
+  /** Does one reading at a time. */
+  private async once(read: () => Promise<void>): Promise<void> {
+    if (this.loading) return;
     this.loading = true;
     try {
-      const earlier = await logLines(this.runId, this.attempt, { before: first }, page, this.piece);
-      this.buffer.prepend(earlier.items);
-      this.hasEarlier = earlier.items.length === page && this.buffer.first !== first;
+      await read();
       this.changed();
     } finally {
       this.loading = false;
     }
+  }
+
+  loadEarlier(): Promise<void> {
+    return this.once(async () => {
+      const first = this.buffer.first;
+      if (!this.hasEarlier || first === undefined) return;
+      const { items } = await this.page({ before: first });
+      if (this.buffer.prepend(items)) this.hasLater = true;
+      this.hasEarlier = items.length === page && this.buffer.first !== first;
+    });
+  }
+
+  loadLater(): Promise<void> {
+    return this.once(async () => {
+      if (!this.hasLater) return;
+      const { items } = await this.page({ from: (this.buffer.last ?? 0) + 1 });
+      if (this.buffer.append(items)) this.hasEarlier = true;
+      if (items.length < page) {
+        this.hasLater = false;
+        this.follow(); // from here on
+      }
+    });
+  }
+
+  toEnd(): Promise<void> {
+    return this.once(async () => {
+      if (!this.hasLater) return;
+      await this.readEnd();
+      this.follow();
+    });
+  }
+
+  toLine(seq: number): Promise<void> {
+    return this.once(async () => {
+      const { first, last } = this.buffer;
+      if (first !== undefined && last !== undefined && first <= seq && (seq <= last || !this.hasLater))
+        return;
+      const from = Math.max(1, seq - page / 2);
+      const { items } = await this.page({ from });
+      if (items.length === 0) return;
+      this.buffer.replace(items);
+      this.hasEarlier = (this.buffer.first ?? 1) > 1;
+      this.hasLater = items.length === page;
+      this.newest = Math.max(this.newest, this.buffer.last ?? 0);
+      if (!this.hasLater) this.follow();
+    });
+  }
+
+  async firstError(): Promise<number | undefined> {
+    const held = this.hasEarlier ? undefined : this.buffer.lines.find((l) => l.level === "error");
+    if (held || !this.hasEarlier) return held?.seq;
+    const found = await firstErrorOf(this.runId, this.attempt, this.piece);
+    return found?.seq;
   }
 
   /** Draws soon, and not more often than flushEvery. */
@@ -144,8 +230,15 @@ export function useLog(runId: string, attempt: number, job: string, piece?: numb
     version,
     state: store.state,
     hasEarlier: store.hasEarlier,
+    hasLater: store.hasLater,
+    newest: Math.max(store.newest, store.buffer.last ?? 0),
     missing: store.missing,
     rate: store.rate,
     loadEarlier: () => store.loadEarlier(),
+    loadLater: () => store.loadLater(),
+    toEnd: () => store.toEnd(),
+    toLine: (seq) => store.toLine(seq),
+    firstError: () => store.firstError(),
+    retry: () => store.retry(),
   };
 }

@@ -34,7 +34,7 @@ export default function Breakdown({ by, search, range, onSort }: BreakdownProps)
   const { job, group } = search;
   return (
     <div className="pad">
-      <p className="mut">{t.runs.breakdown.hint}</p>
+      <p className="mut spaced">{t.runs.breakdown.hint}</p>
       {by === "error" ? (
         <Errors within={{ job, group }} range={range} />
       ) : (

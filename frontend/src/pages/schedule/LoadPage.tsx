@@ -1,72 +1,73 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { CalendarClock, Waypoints } from "lucide-react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { CalendarClock } from "lucide-react";
 import { useState } from "react";
-import { refOf } from "@/api/jobs";
-import { fireCounts, firesQuery } from "@/api/schedule";
-import { Button } from "@/components/Button";
+import { groupsQuery } from "@/api/cluster";
+import { fireCounts } from "@/api/schedule";
 import { Kpi } from "@/components/Kpi";
 import { Card, Empty } from "@/components/Panel";
-import { Table } from "@/components/Table";
+import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
-import { useWords, wallToInstant } from "@/lib/format";
+import { offsetMinutes, useWords, wallToInstant } from "@/lib/format";
+import { quietWindow, toMinutes, zoneMinutes } from "@/lib/load";
+import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { Drivers } from "./Drivers";
+import { days, HeatMap, perDay } from "./HeatMap";
+import { MinuteCard } from "./MinuteCard";
 import { OffsetsDialog } from "./OffsetsDialog";
 import { ScheduleTabs } from "./Tabs";
+import "./load.css";
 
 const quarter = 900_000;
-const days = 7;
-const perDay = 96;
 
 /** When work fires in the coming week, by quarters of an hour. */
 export default function LoadPage() {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/schedule/load" });
-  const { group } = useSearch({ from: "/schedule/load" });
+  const { group, by } = useSearch({ from: "/schedule/load" });
   const now = useNow();
-  const [chosen, setChosen] = useState<number>();
   const mayEdit = useMay()("edit");
+  const [chosen, setChosen] = useState<number>();
   const [suggesting, setSuggesting] = useState(false);
-  const [over, setOver] = useState<number>();
-  const today = new Intl.DateTimeFormat("en-CA", { timeZone: f.zone, dateStyle: "short" })
-    .format(now)
-    .slice(0, 10);
-  const start = wallToInstant(`${today}T00:00`, f.zone);
+  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const start = wallToInstant(`${dateIn(f.zone, now)}T00:00`, f.zone);
   const current = Math.floor((now - start) / quarter);
   const from = start + current * quarter;
   const end = start + days * perDay * quarter;
   const iso = (ms: number) => new Date(ms).toISOString();
   const parts = days * perDay - current;
   // The range excludes its beginning and includes its end; a fire on the full quarter belongs to the one that begins.
-  const query = useQuery(fireCounts({ from: iso(from - 1), to: iso(end - 1), group }, parts, `load ${from}`));
-  const counts = [...Array.from({ length: current }, () => undefined), ...(query.data?.counts ?? [])];
-  const known = query.data?.counts ?? [];
-  const most = Math.max(1, ...known);
-  const total = known.reduce((a, b) => a + b, 0);
-  const busiest = counts.indexOf(most);
-  const least = Math.min(...known);
-  const quietest = counts.indexOf(least);
-  const onTheHour = known.filter((_, i) => (current + i) % 4 === 0).reduce((a, b) => a + b, 0);
+  const query = useQuery(
+    fireCounts({ from: iso(from - 1), to: iso(end - 1), group }, parts, `load ${from}`, true),
+  );
+  const past = Array.from({ length: current }, () => undefined);
+  const counts: (number | undefined)[] = [...past, ...(query.data?.counts ?? [])];
+  const slotMs: (number | undefined)[] = [...past, ...(query.data?.slot_ms ?? [])];
+  const bySlots = by === "slots" && query.data?.slot_ms !== undefined;
+  const values = bySlots ? slotMs : counts;
+  const total = query.data?.counts.reduce((a, b) => a + b, 0) ?? 0;
+  const busiest = values.indexOf(Math.max(...values.map((v) => v ?? -1)));
   const shown = chosen ?? (busiest >= 0 ? busiest : undefined);
+  const quiet = quietWindow(counts);
+  const minutes = zoneMinutes(query.data?.minutes ?? [], offsetMinutes(f.zone, now));
+  const slots = groups
+    .filter((g) => !group || group === g.executor_group)
+    .flatMap((g) => g.instances)
+    .reduce((n, i) => n + (i.state === "online" ? i.slots : 0), 0);
+  const factor = slots > 0 ? (slotMs[busiest] ?? 0) / (slots * quarter) : 0;
   const at = (i: number) => start + i * quarter;
   const when = (i: number) => `${f.day(at(i))} ${f.minute(at(i))}`;
-  // Where all parts are much alike, none is made to look busy.
-  const flat = most - least < most / 4;
-  const shade = (n: number | undefined) => {
-    if (n === undefined) return "past";
-    if (n === 0) return "0";
-    return flat ? "2" : String(1 + Math.round(((n - least) / (most - least)) * 4));
+  const say = (i: number) => {
+    const fires = t.plan.firesIn(counts[i] ?? 0);
+    const ms = slotMs[i];
+    return ms === undefined ? fires : `${fires} · ${t.plan.slotMinutesOf(f.number(toMinutes(ms)))}`;
   };
-  const move = (e: React.KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: perDay, ArrowUp: -perDay }[e.key];
-    if (step === undefined) return;
-    e.preventDefault();
-    const next = (shown ?? current) + step;
-    if (next >= current && next < days * perDay) setChosen(next);
-  };
+  const set = (change: { group?: string; by?: "slots" }) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   return (
     <Page
       crumbs={[{ text: t.plan.title, to: "/schedule" }, { text: t.plan.load }]}
@@ -74,17 +75,14 @@ export default function LoadPage() {
     >
       <div className="pad">
         <div className="filters flat">
-          <GroupFilter
-            group={group}
-            onChange={(next) => void navigate({ search: { group: next }, replace: true })}
-          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
         </div>
         {!query.data ? (
           <Waiting on={query} />
         ) : total === 0 ? (
           <Empty icon={CalendarClock} title={t.plan.none} hint={t.plan.noneHint} />
         ) : (
-          <>
+          <div className="grid loadpage">
             <div className="kpis four">
               <Kpi
                 fit
@@ -92,17 +90,31 @@ export default function LoadPage() {
                 value={f.number(total)}
                 foot={query.data.complete ? t.plan.ofJobs(query.data.jobs) : t.plan.incomplete}
               />
-              <Kpi fit label={t.plan.busiest} value={when(busiest)} foot={t.plan.firesIn(most)} />
-              <Kpi fit label={t.plan.quietest} value={when(quietest)} foot={t.plan.firesIn(least)} />
+              <Kpi
+                fit
+                label={t.plan.busiest}
+                value={when(busiest)}
+                foot={
+                  <span className={factor > 1 ? "c-warn" : undefined}>
+                    {t.plan.firesIn(counts[busiest] ?? 0)}
+                    {factor >= 0.05 && ` · ${t.plan.capacity(f.number(Math.round(factor * 10) / 10))}`}
+                  </span>
+                }
+              />
+              <Kpi
+                fit
+                label={t.plan.quietest}
+                value={quiet ? `${f.minute(at(quiet.from))}–${f.minute(at(quiet.to))}` : "—"}
+                foot={quiet ? t.plan.atMost(quiet.most) : t.plan.alike}
+              />
               <Kpi
                 fit
                 label={t.plan.onTheHour}
-                value={f.percent(onTheHour / total)}
+                value={f.percent((minutes[0] ?? 0) / total)}
                 foot={t.plan.onTheHourHint}
               />
             </div>
             <Card
-              className="spaced"
               title={t.plan.loadTitle}
               note={t.plan.loadHint}
               aside={
@@ -112,60 +124,48 @@ export default function LoadPage() {
                     <i key={i} className={`heat h-${i}`} />
                   ))}
                   {t.plan.more}
+                  <Segments
+                    label={t.plan.by}
+                    value={bySlots ? "slots" : "fires"}
+                    options={[
+                      { value: "fires", label: t.plan.fires },
+                      {
+                        value: "slots",
+                        label: t.plan.slotMinutes,
+                        disabled: query.data.slot_ms === undefined,
+                      },
+                    ]}
+                    onChange={(next) => set({ by: next === "slots" ? "slots" : undefined })}
+                  />
                 </span>
               }
             >
               <div className="sideways b">
-                <div
-                  className="heatmap"
-                  tabIndex={0}
-                  role="application"
-                  aria-label={`${t.plan.loadTitle}: ${shown === undefined ? "" : `${when(shown)}, ${t.plan.firesIn(counts[shown] ?? 0)}`}`}
-                  onKeyDown={move}
-                >
-                  {Array.from({ length: days }, (_, d) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a day is its number
-                    <div key={d} className="heatrow">
-                      <span className="mut">{f.day(at(d * perDay + 48))}</span>
-                      {Array.from({ length: perDay }, (_, q) => {
-                        const i = d * perDay + q;
-                        return (
-                          <i
-                            key={i}
-                            className={`heat h-${shade(counts[i])}${i === shown ? " on" : ""}${i === current ? " now" : ""}`}
-                            onPointerEnter={() => setOver(i)}
-                            onPointerLeave={() => setOver(undefined)}
-                            onClick={() => i >= current && setChosen(i)}
-                          />
-                        );
-                      })}
-                    </div>
-                  ))}
-                  <div className="heatrow axis-row mut num" aria-hidden>
-                    <span />
-                    {[0, 3, 6, 9, 12, 15, 18, 21].map((h) => (
-                      <span
-                        key={h}
-                        style={{ gridColumn: "span 12" }}
-                      >{`${String(h).padStart(2, "0")}:00`}</span>
-                    ))}
-                  </div>
-                </div>
-                <p className="sec num over-note" aria-live="polite">
-                  {over !== undefined && counts[over] !== undefined
-                    ? `${when(over)} · ${t.plan.firesIn(counts[over] ?? 0)}`
-                    : " "}
-                </p>
+                <HeatMap
+                  start={start}
+                  values={values}
+                  current={current}
+                  shown={shown}
+                  onShow={setChosen}
+                  say={say}
+                />
               </div>
             </Card>
             {shown !== undefined && (
-              <Drivers
-                key={shown}
-                from={at(shown)}
-                group={group}
-                title={t.plan.drivers(when(shown))}
-                onSuggest={mayEdit ? () => setSuggesting(true) : undefined}
-              />
+              <div className="grid loadpair">
+                <MinuteCard
+                  minutes={minutes}
+                  when={when(shown)}
+                  onSuggest={mayEdit ? () => setSuggesting(true) : undefined}
+                />
+                <Drivers
+                  key={shown}
+                  from={at(shown)}
+                  group={group}
+                  title={t.plan.drivers(when(shown))}
+                  bySlots={bySlots}
+                />
+              </div>
             )}
             {suggesting && shown !== undefined && (
               <OffsetsDialog
@@ -175,64 +175,9 @@ export default function LoadPage() {
                 onClose={() => setSuggesting(false)}
               />
             )}
-          </>
+          </div>
         )}
       </div>
     </Page>
-  );
-}
-
-interface DriversProps {
-  from: number;
-  group: string | undefined;
-  title: string;
-  /** Looks for jobs that could fire later; absent for who may save none. */
-  onSuggest: (() => void) | undefined;
-}
-
-/** The jobs that fire within a quarter of an hour, those that fire most first. */
-function Drivers({ from, group, title, onSuggest }: DriversProps) {
-  const { t, f } = useWords();
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const { data } = useQuery(
-    firesQuery({ from: iso(from - 1), to: iso(from + quarter - 1), group }, 500, `cell ${from}`),
-  );
-  const jobs = [...(data?.items ?? [])].sort((a, b) => b.fires.length - a.fires.length).slice(0, 12);
-  return (
-    <Card
-      title={title}
-      aside={
-        onSuggest && (
-          <Button small icon={Waypoints} onClick={onSuggest}>
-            {t.plan.suggest}
-          </Button>
-        )
-      }
-    >
-      {jobs.length === 0 ? (
-        data && <Empty title={t.plan.none} />
-      ) : (
-        <Table
-          heads={[t.jobs.columns.job, t.jobs.group, { right: t.plan.fires }, { right: t.jobs.columns.next }]}
-          compact
-        >
-          {jobs.map(({ job, fires, more }) => (
-            <tr key={job}>
-              <td>
-                <Link to="/jobs/$group/$name" params={refOf(job)} className="name">
-                  {refOf(job).name}
-                </Link>
-              </td>
-              <td className="sec">{refOf(job).group}</td>
-              <td className="r num">
-                {f.number(fires.length)}
-                {more && "+"}
-              </td>
-              <td className="r num sec">{fires[0] && f.time(fires[0])}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </Card>
   );
 }

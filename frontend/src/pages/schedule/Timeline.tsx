@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { ChevronDown, ChevronRight } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { refOf } from "@/api/jobs";
-import type { Run } from "@/api/schema.gen";
 import { HoverCard } from "@/components/HoverCard";
 import { GroupDot } from "@/components/TaskIcon";
 import { useWidth } from "@/components/useSize";
@@ -12,27 +12,22 @@ import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
 import { durationOf, tones } from "@/lib/status";
-
-/** A row of the timeline: a job, an executor, or what a group will have to do. */
-export interface Lane {
-  key: string;
-  group: string;
-  name: string;
-  /** What its name leads to, if that has a page. */
-  of: "job" | "instance" | "group";
-  runs: Run[];
-  fires: string[];
-  /** From a fire time to when it is due, in ms; of a job. */
-  offset?: number;
-}
+import type { Lane } from "@/lib/timeline";
+import { DensityStrip } from "./DensityStrip";
 
 interface TimelineProps {
   lanes: Lane[];
   from: number;
   to: number;
   now: number;
+  /** Groups whose lanes are one. */
+  closed: string[];
+  /** A group is to be closed, or opened. */
+  onGroup(group: string): void;
   /** It was dragged by so many ms. */
   onPan(ms: number): void;
+  /** It is to show less (-1) or more (1) of time. */
+  onZoom(by: -1 | 1): void;
   /** A fire of a job that is ahead was chosen. */
   onFire(job: string, fireTime: string): void;
 }
@@ -42,15 +37,30 @@ const namesOf = (width: number) => (width < 600 ? 128 : 208);
 const row = 31;
 const bar = 16;
 
+/** A wheel turns in many small steps: one zoom within so many ms. */
+const zoomRest = 250;
+
 type Row = { kind: "group"; group: string; n: number } | { kind: "lane"; lane: Lane };
 
 /** Lanes of bars over time: solid up to now, dashed beyond. */
-export function Timeline({ lanes, from: began, to: ends, now, onPan, onFire }: TimelineProps) {
-  const { f } = useWords();
+export function Timeline({
+  lanes,
+  from: began,
+  to: ends,
+  now,
+  closed,
+  onGroup,
+  onPan,
+  onZoom,
+  onFire,
+}: TimelineProps) {
+  const { t, f } = useWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<{ lane: Lane; bar: LaneBar; y: number }>();
   const drag = useRef<{ x: number; moved: boolean }>(undefined);
+  const zoomed = useRef(0);
+  useNoPageZoom(scroller);
   const names = namesOf(width);
   const plot = Math.max(0, width - names - 16);
   // By how many pixels it is being dragged; the page is told once it is let go.
@@ -89,11 +99,17 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan, onFire }: T
           )}
         </svg>
       </div>
+      <DensityStrip lanes={lanes} from={from} to={to} now={now} left={names} width={plot} />
       <div
         className="tbody"
         ref={scroller}
+        onWheel={(e) => {
+          if (!e.ctrlKey || Date.now() - zoomed.current < zoomRest) return;
+          zoomed.current = Date.now();
+          onZoom(e.deltaY < 0 ? -1 : 1);
+        }}
         onPointerDown={(e) => {
-          if (e.button === 0 && !(e.target instanceof Element && e.target.closest("a")))
+          if (e.button === 0 && !(e.target instanceof Element && e.target.closest("a, button")))
             drag.current = { x: e.clientX, moved: false };
         }}
         onPointerMove={(e) => {
@@ -130,10 +146,23 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan, onFire }: T
             const top = (view.from + i) * row;
             if (r.kind === "group") {
               return (
-                <div key={`g ${r.group}`} className="tgroup" style={{ top }}>
+                <button
+                  type="button"
+                  key={`g ${r.group}`}
+                  className="tgroup"
+                  style={{ top }}
+                  aria-expanded={!closed.includes(r.group)}
+                  title={t.plan.closeGroup}
+                  onClick={() => onGroup(r.group)}
+                >
+                  {closed.includes(r.group) ? (
+                    <ChevronRight size={13} aria-hidden />
+                  ) : (
+                    <ChevronDown size={13} aria-hidden />
+                  )}
                   <GroupDot group={r.group} />
-                  <b>{r.group}</b> <span className="mut num">{r.n}</span>
-                </div>
+                  <b>{r.group}</b> <span className="mut num">{r.n > 1 && r.n}</span>
+                </button>
               );
             }
             return (
@@ -163,6 +192,16 @@ export function Timeline({ lanes, from: began, to: ends, now, onPan, onFire }: T
       )}
     </div>
   );
+}
+
+/** The wheel with Ctrl zooms the timeline, and not the page. React's own listeners cannot prevent that. */
+function useNoPageZoom(ref: RefObject<HTMLElement | null>) {
+  useEffect(() => {
+    const el = ref.current;
+    const keep = (e: WheelEvent) => e.ctrlKey && e.preventDefault();
+    el?.addEventListener("wheel", keep, { passive: false });
+    return () => el?.removeEventListener("wheel", keep);
+  }, [ref]);
 }
 
 function rowsOf(lanes: Lane[]): Row[] {

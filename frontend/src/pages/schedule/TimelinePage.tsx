@@ -5,34 +5,39 @@ import { useState } from "react";
 import { refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
-import type { Run } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
+import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
+import { Legend } from "@/components/Legend";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
+import { closeGroups, instanceLanes, jobLanes, type Order, orderLanes, orders, paceOf } from "@/lib/timeline";
 import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
-import { type Lane, Timeline } from "./Timeline";
+import { Timeline } from "./Timeline";
 
 const zooms = ["1h", "6h", "24h", "7d"] as const;
 /** Where now is in a view that follows it: past and future are both worth seeing. */
 const nowAt = 0.55;
 const mostRuns = 1000;
+/** What fires more often than this can be left out. */
+const paces = ["1m", "5m", "15m", "1h"] as const;
 
 /** What ran and what will fire, job by job, on one axis. */
 export default function TimelinePage() {
   const { t } = useWords();
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
-  const { span = "1h", lanes: by, group, q, at } = useSearch({ from: "/schedule" });
+  const search = useSearch({ from: "/schedule" });
+  const { span = "1h", lanes: by, group, q, at, sort = "name", slower, closed = [] } = search;
   const may = useMay();
   const [fire, setFire] = useState<{ job: string; fireTime: string }>();
   const length = spans[span];
@@ -59,15 +64,17 @@ export default function TimelinePage() {
   const look = q?.toLowerCase() ?? "";
   const ran = from < now ? (past.data?.items ?? []).filter((r) => r.job.includes(look)) : [];
   const planned = to > now ? (plan.data?.items ?? []) : [];
-  const lanes = by ? instanceLanes(ran, planned, t.overview.scheduled) : jobLanes(ran, planned);
+  const all = by ? instanceLanes(ran, planned, t.overview.scheduled) : jobLanes(ran, planned);
+  const slow = slower === undefined ? 0 : (parseDuration(slower) ?? 0);
+  const paced = all.filter((lane) => slow === 0 || (paceOf(lane) ?? slow) >= slow);
+  const lanes = closeGroups(orderLanes(paced, sort, now), closed, t.plan.allOfGroup);
 
-  const set = (change: {
-    span?: (typeof zooms)[number];
-    lanes?: "instance";
-    group?: string;
-    q?: string;
-    at?: string;
-  }) => void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const toggle = (g: string) => {
+    const next = closed.includes(g) ? closed.filter((c) => c !== g) : [...closed, g];
+    set({ closed: next.length > 0 ? next : undefined });
+  };
   const pan = (by: number) => set({ at: iso(from + length * by) });
   const zoom = (by: number) => {
     const next = zooms[zooms.indexOf(span) + by];
@@ -88,6 +95,16 @@ export default function TimelinePage() {
     <Page
       fixed
       crumbs={[{ text: t.plan.title }]}
+      actions={
+        <Legend
+          marks={[
+            ["b-ok", t.status.succeeded],
+            ["b-bad", t.status.failed],
+            ["b-run", t.status.running],
+            ["hollow", t.overview.scheduled],
+          ]}
+        />
+      }
       head={
         <>
           <ScheduleTabs on="timeline" />
@@ -106,6 +123,18 @@ export default function TimelinePage() {
                 { value: "instance", label: t.plan.lanesOf.instance },
               ]}
               onChange={(next) => set({ lanes: next === "job" ? undefined : next })}
+            />
+            <FilterChip
+              name={t.plan.sort}
+              options={orders.map((o) => ({ value: o, label: t.plan.sorts[o] }))}
+              chosen={sort === "name" ? [] : [sort]}
+              onChange={([next]: Order[]) => set({ sort: next === "name" ? undefined : next })}
+            />
+            <FilterChip
+              name={t.plan.slower}
+              options={paces.map((p) => ({ value: p, label: p }))}
+              chosen={slower ? [slower] : []}
+              onChange={([next]) => set({ slower: next })}
             />
             <span className="right row g2">
               <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
@@ -145,7 +174,10 @@ export default function TimelinePage() {
             from={from}
             to={to}
             now={now}
+            closed={closed}
+            onGroup={toggle}
             onPan={(ms) => set({ at: iso(from + ms) })}
+            onZoom={zoom}
             onFire={(job, fireTime) => may("operate", refOf(job).group) && setFire({ job, fireTime })}
           />
         </>
@@ -153,43 +185,4 @@ export default function TimelinePage() {
       {fire && <FireDialog {...fire} onClose={() => setFire(undefined)} />}
     </Page>
   );
-}
-
-interface Planned {
-  job: string;
-  offset: string;
-  fires: string[];
-}
-
-/** One lane for each job that ran or will fire, by group and name. */
-function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
-  const lanes = new Map<string, Lane>();
-  const lane = (job: string): Lane => {
-    const known = lanes.get(job) ?? { key: job, of: "job", ...refOf(job), runs: [], fires: [] };
-    lanes.set(job, known);
-    return known;
-  };
-  for (const run of runs) lane(run.job).runs.push(run);
-  for (const p of planned) {
-    const of = lane(p.job);
-    of.fires = p.fires;
-    of.offset = parseDuration(p.offset) ?? 0;
-  }
-  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
-}
-
-/** One lane for each executor that ran something, and below those of a group what the group will have to do. */
-function instanceLanes(runs: Run[], planned: Planned[], plan: string): Lane[] {
-  const lanes = new Map<string, Lane>();
-  const lane = (of: "instance" | "group", group: string, name: string): Lane => {
-    const key = `${group} ${of === "group" ? 1 : 0} ${name}`;
-    const known = lanes.get(key) ?? { key, of, group, name, runs: [], fires: [] };
-    lanes.set(key, known);
-    return known;
-  };
-  for (const run of runs)
-    if (run.instance) lane("instance", refOf(run.job).group, run.instance).runs.push(run);
-  for (const p of planned) lane("group", refOf(p.job).group, plan).fires.push(...p.fires);
-  for (const l of lanes.values()) l.fires.sort();
-  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
 }

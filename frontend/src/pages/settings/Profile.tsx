@@ -99,6 +99,24 @@ function Display() {
             ))}
           </datalist>
         </label>
+        <SegmentsField<"12" | "24">
+          label={t.settings.hours}
+          value={prefs.hours === 12 ? "12" : "24"}
+          options={[
+            { value: "24", label: t.settings.hours24 },
+            { value: "12", label: t.settings.hours12 },
+          ]}
+          onChange={(hours) => setPrefs({ hours: hours === "12" ? 12 : 24 })}
+        />
+        <SegmentsField<"usual" | "compact">
+          label={t.settings.rows}
+          value={prefs.compact ? "compact" : "usual"}
+          options={[
+            { value: "usual", label: t.settings.rowsUsual },
+            { value: "compact", label: t.settings.rowsCompact },
+          ]}
+          onChange={(rows) => setPrefs({ compact: rows === "compact" })}
+        />
         <label className="check">
           <input
             type="checkbox"

@@ -12,6 +12,7 @@ import { Reveal } from "@/components/Reveal";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { lettersOf } from "@/lib/letters";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
@@ -100,7 +101,7 @@ function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
       <td>
         <span className="row g2">
           <span className="av" aria-hidden>
-            {(u.display_name || u.user).slice(0, 2).toUpperCase()}
+            {lettersOf(u.display_name || u.user)}
           </span>
           <span className="two-lines">
             <b>{u.user}</b>

@@ -30,7 +30,12 @@ export function TestRun({ doc }: { doc: Job }) {
   useKeys({ "mod+enter": () => able && !draft && start() });
   return (
     <div className="row g3 wrap">
-      <Button icon={FlaskConical} disabled={!able} onClick={start}>
+      <Button
+        icon={FlaskConical}
+        may={group === "" || may("operate", group)}
+        disabled={!able}
+        onClick={start}
+      >
         {t.editor.test.run}
       </Button>
       <span className="hint grow">{t.editor.test.hint}</span>
@@ -132,9 +137,6 @@ function Output({ runId, job }: { runId: string; job: string }) {
             key={line.seq}
             line={line}
             time={f.millis(line.at)}
-            needle=""
-            current={false}
-            linked={false}
             onLink={() => undefined}
             onWhole={() => undefined}
           />

@@ -1,47 +1,69 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, CircleMinus, CircleX, FileUp, type LucideIcon, Pencil, Plus } from "lucide-react";
+import {
+  CircleCheck,
+  CircleMinus,
+  CircleX,
+  FileUp,
+  GitCompareArrows,
+  type LucideIcon,
+  Pencil,
+  Plus,
+} from "lucide-react";
 import { useId, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refreshJobs } from "@/api/jobs";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
+import { Check } from "@/components/fields";
 import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
 import { localZone } from "@/lib/format";
 import type { Tone } from "@/lib/status";
-import { apply, check, type Outcome, type Row, readable } from "./rows";
+import { apply, check, isSaved, type Kind, type Outcome, type Row, readable } from "./rows";
 import { useImportT } from "./texts";
 
 const looks: Record<Outcome, [Tone, LucideIcon]> = {
   created: ["ok", Plus],
   changed: ["warn", Pencil],
+  conflict: ["bad", GitCompareArrows],
   unchanged: ["idle", CircleCheck],
   skipped: ["idle", CircleMinus],
   broken: ["bad", CircleX],
 };
 
-/** Brings jobs in from a crontab or from documents: first what would become of each, then, if one likes it, the deed. */
+const examples: Record<Kind, string> = {
+  yaml: 'job: billing/report\nschedule:\n  cron: "0 3 * * *"\ntask:\n  shell: ./report.sh',
+  crontab: "# name: nightly-report\n0 3 * * *  /srv/report.sh",
+  "xxl-job": "mysqldump xxl_job xxl_job_group xxl_job_info > dump.sql",
+};
+
+/** Brings jobs in from another scheduler or from documents: first what would become of each, then, if one likes it, the deed. */
 export default function ImportDialog({ onClose }: { onClose(): void }) {
   const t = useImportT();
   const w = t.importing;
   const ids = useId();
   const client = useQueryClient();
   const groups = useQuery(groupsQuery).data?.items ?? [];
-  const [kind, setKind] = useState<"yaml" | "crontab">("yaml");
+  const [kind, setKind] = useState<Kind>("yaml");
   const [text, setText] = useState("");
-  const [group, setGroup] = useState("default");
+  const [group, setGroup] = useState<string>();
+  const [overwrite, setOverwrite] = useState(false);
   const [zone, setZone] = useState(localZone);
-  const source = { kind, text, group, zone };
+  // A dump says of which group a job is.
+  const intoGroup = group ?? (kind === "crontab" ? "default" : "");
+  const source = { kind, text, group: intoGroup, zone };
   const dry = useMutation({ mutationFn: () => check(source, w.note) });
   const deed = useMutation({
-    mutationFn: (rows: Row[]) => apply(rows, w.note),
+    mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite),
     onSettled: () => refreshJobs(client),
   });
   const rows = deed.data ?? dry.data;
-  const willChange = (dry.data ?? []).filter((r) => r.outcome === "created" || r.outcome === "changed");
+  const willChange = (dry.data ?? []).filter((r) => isSaved(r, overwrite));
+  const conflicts = (dry.data ?? []).filter((r) => r.outcome === "conflict").length;
   const again = () => {
     dry.reset();
     deed.reset();
+    setOverwrite(false);
   };
   const trouble = dry.error ?? deed.error;
   const open = async (file: File | undefined) => {
@@ -92,7 +114,12 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
     >
       <Refusal error={trouble} />
       {rows ? (
-        <Rows rows={rows} />
+        <>
+          {conflicts > 0 && !deed.data && (
+            <Check label={w.overwrite(conflicts)} checked={overwrite} onChange={setOverwrite} />
+          )}
+          <Rows rows={rows} numbered={kind === "xxl-job"} />
+        </>
       ) : (
         <>
           <div className="row g3 wrap">
@@ -102,6 +129,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
               options={[
                 { value: "yaml", label: "YAML" },
                 { value: "crontab", label: "Crontab" },
+                { value: "xxl-job", label: "XXL-JOB" },
               ]}
               onChange={setKind}
             />
@@ -111,21 +139,21 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
               <input
                 type="file"
                 className="sr"
-                accept=".yaml,.yml,.json,.txt,.crontab,text/plain"
+                accept=".yaml,.yml,.json,.txt,.crontab,.sql,text/plain"
                 onChange={(e) => void open(e.target.files?.[0])}
               />
             </label>
           </div>
-          {kind === "crontab" && (
+          {kind !== "yaml" && (
             <div className="two">
               <label className="f" htmlFor={`${ids}g`}>
-                <span className="lab">{t.jobs.group}</span>
+                <span className="lab">{kind === "crontab" ? t.jobs.group : w.groupElse}</span>
                 <span className="inp">
                   <input
                     id={`${ids}g`}
                     className="mono"
                     list={`${ids}l`}
-                    value={group}
+                    value={intoGroup}
                     onChange={(e) => setGroup(e.target.value.trim())}
                   />
                 </span>
@@ -144,16 +172,12 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
             </div>
           )}
           <label className="f importtext" htmlFor={`${ids}t`}>
-            <span className="lab">{kind === "yaml" ? w.yamlText : w.crontabText}</span>
+            <span className="lab">{w.texts[kind]}</span>
             <textarea
               id={`${ids}t`}
               className="area mono"
               spellCheck={false}
-              placeholder={
-                kind === "yaml"
-                  ? 'job: billing/report\nschedule:\n  cron: "0 3 * * *"\ntask:\n  shell: ./report.sh'
-                  : "# name: nightly-report\n0 3 * * *  /srv/report.sh"
-              }
+              placeholder={examples[kind]}
               value={text}
               onChange={(e) => setText(e.target.value)}
             />
@@ -164,17 +188,17 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   );
 }
 
-function Rows({ rows }: { rows: Row[] }) {
+function Rows({ rows, numbered }: { rows: Row[]; numbered: boolean }) {
   const t = useImportT();
   const w = t.importing;
   return (
-    <div className="sideways importrows">
+    <section className="sideways importrows" tabIndex={0} aria-label={w.outcome}>
       <table className="tbl c">
         <thead>
           <tr>
             <th>{w.outcome}</th>
             <th>{w.name}</th>
-            <th className="r">{w.line}</th>
+            <th className="r">{numbered ? w.number : w.line}</th>
             <th>{w.why}</th>
           </tr>
         </thead>
@@ -189,16 +213,23 @@ function Rows({ rows }: { rows: Row[] }) {
                     {r.saved ? w.saved : w.outcomes[r.outcome]}
                   </span>
                 </td>
-                <td>{r.name || "—"}</td>
+                <td>
+                  <span className="two-lines">
+                    <span>{r.name || "—"}</span>
+                    {r.title && <span className="mut trunc">{r.title}</span>}
+                  </span>
+                </td>
                 <td className="r num mut">{r.line}</td>
                 <td className="result">
-                  <span className={r.outcome === "broken" ? "c-bad" : "sec"}>{r.note}</span>
+                  <span className={r.outcome === "broken" ? "c-bad" : "sec"}>
+                    {r.outcome === "conflict" && !r.saved ? w.conflictWhy : r.note}
+                  </span>
                 </td>
               </tr>
             );
           })}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }

@@ -1,14 +1,20 @@
-import { putCalendar } from "@/api/cluster";
-import { applyJob, type CrontabOptions, readCrontab } from "@/api/importing";
+import { getCalendars, putCalendar } from "@/api/cluster";
+import { applyJob, type CrontabOptions, noteOf, readCrontab, readXXLJob } from "@/api/importing";
 import { problemOf } from "@/api/problem";
 import { type Manifest, readManifests } from "@/lib/manifests";
 
-export type Outcome = "created" | "changed" | "unchanged" | "skipped" | "broken";
+export type Outcome = "created" | "changed" | "unchanged" | "conflict" | "skipped" | "broken";
+export type Kind = "yaml" | "crontab" | "xxl-job";
 
-/** One document or line, and what would become of it, or did. */
+/** One document, line or job of another scheduler, and what would become of it, or did. */
 export interface Row {
   name: string;
+  /** What it is called there, if it has no name of ours there. */
+  title?: string;
+  /** The line, or the number of the job. */
   line: number;
+  /** The note of the version to be saved, by which the next import knows what is its own. */
+  origin?: string;
   outcome: Outcome;
   note: string;
   /** Absent for what cannot be saved. */
@@ -17,26 +23,34 @@ export interface Row {
 }
 
 export interface Source extends CrontabOptions {
-  kind: "yaml" | "crontab";
+  kind: Kind;
   text: string;
 }
 
-/** Whether a file is most likely a crontab or a file of documents. */
-export function readable(name: string, text: string): "yaml" | "crontab" {
+/** What a file most likely is. */
+export function readable(name: string, text: string): Kind {
+  if (/\.sql$/i.test(name) || /\bxxl_job_info\b/.test(text)) return "xxl-job";
   if (/\.(ya?ml|json)$/i.test(name)) return "yaml";
   return /^\s*(job|calendar)\s*:/m.test(text) || /^\s*[[{]/.test(text) ? "yaml" : "crontab";
 }
 
 /** Says what saving would do, one after the other, since a file may well have a thousand. */
 export async function check(source: Source, note: string): Promise<Row[]> {
-  const rows: Row[] = source.kind === "yaml" ? await documentRows(source.text) : await crontabRows(source);
+  const rows: Row[] = await {
+    yaml: documentRows,
+    crontab: crontabRows,
+    "xxl-job": xxlJobRows,
+  }[source.kind](source);
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
     try {
       const answer = await applyJob(row.manifest.doc, true, note);
       row.outcome = answer.result;
       row.note ||= answer.changes.map((c) => c.field).join(", ");
-      for (const w of answer.warnings ?? []) row.note = `${w.field}: ${w.reason}`;
+      for (const w of answer.warnings ?? [])
+        row.note = [row.note, `${w.field}: ${w.reason}`].filter(Boolean).join("; ");
+      if (row.origin && row.outcome === "changed" && (await noteOf(row.name)) !== row.origin)
+        row.outcome = "conflict";
     } catch (error) {
       refuse(row, error);
     }
@@ -44,16 +58,21 @@ export async function check(source: Source, note: string): Promise<Row[]> {
   return rows;
 }
 
+/** Whether applying saves a row: a job that others have edited only if it is to be overwritten. */
+export function isSaved(row: Row, overwrite: boolean): boolean {
+  return row.outcome === "created" || row.outcome === "changed" || (overwrite && row.outcome === "conflict");
+}
+
 /** Saves what would be created or changed, calendars first, since jobs may name them. */
-export async function apply(rows: Row[], note: string): Promise<Row[]> {
+export async function apply(rows: Row[], note: string, overwrite: boolean): Promise<Row[]> {
   const done = rows.map((r) => ({ ...r }));
   const order = [...done].sort(
     (a, b) => Number(b.manifest?.kind === "calendar") - Number(a.manifest?.kind === "calendar"),
   );
   for (const row of order) {
-    if (!row.manifest || (row.outcome !== "created" && row.outcome !== "changed")) continue;
+    if (!row.manifest || !isSaved(row, overwrite)) continue;
     try {
-      if (row.manifest.kind === "job") await applyJob(row.manifest.doc, false, note);
+      if (row.manifest.kind === "job") await applyJob(row.manifest.doc, false, row.origin ?? note);
       else if (row.manifest.kind === "calendar") await putCalendar(row.manifest.doc, "any");
       row.saved = true;
     } catch (error) {
@@ -70,12 +89,15 @@ function refuse(row: Row, error: unknown): void {
     problem.errors?.map((e) => `${e.field} ${e.reason}`).join("; ") ?? problem.detail ?? problem.title;
 }
 
-async function documentRows(text: string): Promise<Row[]> {
-  return (await readManifests(text)).map((m) => ({
+async function documentRows({ text }: Source): Promise<Row[]> {
+  const manifests = await readManifests(text);
+  const calendars = manifests.some((m) => m.kind === "calendar") ? (await getCalendars()).items : [];
+  const known = new Set(calendars.map((c) => c.definition.calendar));
+  return manifests.map((m) => ({
     name: m.name,
     line: m.line,
     // A calendar has no dry run: it is saved as it is written.
-    outcome: m.kind === "wrong" ? "broken" : "changed",
+    outcome: m.kind === "wrong" ? "broken" : m.kind === "job" || known.has(m.name) ? "changed" : "created",
     note: m.kind === "wrong" ? m.problem : "",
     manifest: m.kind === "wrong" ? undefined : m,
   }));
@@ -95,4 +117,14 @@ async function crontabRows(source: Source): Promise<Row[]> {
         manifest: doc ? { kind: "job", name: doc.job, line: l.line, doc } : undefined,
       };
     });
+}
+
+async function xxlJobRows(source: Source): Promise<Row[]> {
+  const { items } = await readXXLJob(source.text, source);
+  return items.map(({ id, title, origin, outcome, note = "", job: doc }): Row => {
+    const row = { title, line: id, origin, note };
+    if (!doc) return { ...row, name: "", outcome: outcome === "skipped" ? "skipped" : "broken" };
+    const manifest = { kind: "job", name: doc.job, line: id, doc } as const;
+    return { ...row, name: doc.job, outcome: "changed", manifest };
+  });
 }

@@ -1,0 +1,114 @@
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const { program, open } = stage();
+
+/** What happened to runs, of which the audit log keeps those that somebody did. */
+interface Entries {
+  items: { action: string; data?: { reason?: string } }[];
+}
+
+it("a run that is cancelled is told to end, and the record says who did it and why", async () => {
+  await program.job(
+    "default/stubborn",
+    "trap 'echo ending; exit 0' TERM; echo working; while :; do sleep 0.1; done",
+    {
+      kill_grace: "2s",
+    },
+  );
+  const { run_id } = await program.api<{ run_id: string }>("POST", "/jobs/default/stubborn/run", {});
+  const { page, faults, close } = await open(`/runs/${run_id}`);
+  await page.locator(".ll").getByText("working").waitFor();
+  await page.getByRole("button", { name: "Cancel run" }).click();
+  await page.getByRole("dialog").getByLabel("Reason").fill("too much at month end");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
+  await page.locator(".runhead").getByText("Cancelled").waitFor();
+  await page.locator(".ll").getByText("ending").waitFor();
+  await page.getByText("too much at month end").first().waitFor();
+  const { items } = await program.api<Entries>("GET", "/audit?limit=20");
+  expect(items.filter((e) => JSON.stringify(e).includes("too much at month end"))).toHaveLength(1);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a run that is tried again shows each attempt, what came between, and the log of the one that is chosen", async () => {
+  await program.job(
+    "default/third-time",
+    'echo "this is attempt $CARILLON_ATTEMPT"; [ "$CARILLON_ATTEMPT" -ge 3 ]',
+    {
+      retry: { limit: 3, delay: "1s" },
+    },
+  );
+  const id = await program.run("default/third-time");
+  const { page, faults, close } = await open(`/runs/${id}`);
+  await page.locator(".runhead").getByText("Attempt 3 succeeded").waitFor();
+  await page.locator(".ll").getByText("this is attempt 3").waitFor();
+  await page
+    .getByRole("group", { name: /^Attempt/ })
+    .getByRole("button", { name: "Attempt 1" })
+    .click();
+  await page.locator(".ll").getByText("this is attempt 1").waitFor();
+  expect(await page.locator(".ll").getByText("this is attempt 3").count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("of eight pieces the one that fails makes the run fail, and is the one that is shown", async () => {
+  await program.job(
+    "default/eight",
+    'echo "piece $CARILLON_BROADCAST_INDEX of $CARILLON_BROADCAST_TOTAL"; [ "$CARILLON_BROADCAST_INDEX" != 5 ]',
+    { map: { pieces: 8 } },
+  );
+  const id = await program.run("default/eight");
+  const { page, faults, close } = await open(`/runs/${id}`);
+  await page.locator(".runhead").getByText("Failed").waitFor();
+  expect(await page.locator(".pieces .piece").count()).toBe(8);
+  await page.getByRole("button", { name: "Piece 5: Failed", pressed: true }).waitFor();
+  await page.locator(".ll").getByText("piece 5 of 8").waitFor();
+  await page.getByRole("button", { name: "Piece 2: Succeeded" }).click();
+  await page.locator(".ll").getByText("piece 2 of 8").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a run whose group has no executor says so, and leads to the group", async () => {
+  await program.job("nobody/there", "true");
+  const { run_id } = await program.api<{ run_id: string }>("POST", "/jobs/nobody/there/run", {});
+  const { page, faults, close } = await open(`/runs/${run_id}`);
+  await page.getByText("The run has not begun").waitFor();
+  await page.getByRole("link", { name: "Executors of nobody" }).click();
+  await page.waitForURL("**/executors/nobody");
+  await page
+    .getByText(/carillon executor/)
+    .first()
+    .waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("while everything is paused every page says so, nothing fires, and resuming takes it back", async () => {
+  await program.job("default/often", "true", { schedule: { cron: "@every 1s" } });
+  const { page, faults, close } = await open("/cluster");
+  await page.getByRole("button", { name: "Pause everything" }).click();
+  await page.getByRole("dialog").getByLabel("Why").fill("moving house");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause everything" }).click();
+  const banner = page.locator(".banner").getByText("Everything is paused");
+  await banner.waitFor();
+  await page.goto(`${program.url}/jobs`);
+  await banner.waitFor();
+  await page
+    .getByText(/moving house/)
+    .first()
+    .waitFor();
+
+  // Fires are recorded as skipped, so of the last two none has run.
+  const runs = () => program.api<{ items: { status: string }[] }>("GET", "/runs?job=default/often&limit=2");
+  await expect.poll(async () => (await runs()).items.map((r) => r.status)).toEqual(["skipped", "skipped"]);
+  await page.locator(".banner").getByRole("button", { name: "Resume everything" }).click();
+  await banner.waitFor({ state: "detached" });
+  await expect.poll(async () => (await runs()).items.map((r) => r.status)).toContain("succeeded");
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const { program, open } = stage();
+
+it("a job is run once more with what it was given before", async () => {
+  await program.job("default/given", "echo got $CARILLON_PARAMS", { params: { rows: 1 } });
+  const { page, faults, close } = await open("/jobs/default/given");
+  const runWith = async () => {
+    await page.getByRole("button", { name: "Run with parameters…" }).click();
+    await page.getByRole("menuitem", { name: "Run with parameters…" }).click();
+  };
+  await runWith();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText('{"rows":42}');
+  await dialog.getByRole("button", { name: "Run now" }).click();
+  await page.getByRole("button", { name: "Open run" }).click();
+  await page.locator(".ll").getByText('got {"rows":42}').waitFor();
+
+  await page.goBack();
+  await runWith();
+  const sets = dialog.getByLabel("Parameters", { exact: true }).and(page.locator("select"));
+  await sets.locator("option", { hasText: '{"rows":42}' }).waitFor({ state: "attached" });
+  expect(await sets.inputValue()).toBe("0"); // its own
+  await sets.selectOption({ index: 2 });
+  await dialog.locator(".cm-content").getByText("42").waitFor();
+  await dialog.getByLabel("On which executor").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("versions say what they changed, and one is restored with a note", async () => {
+  await program.job("default/changing", "echo one");
+  await program.job("default/changing", "echo two", { timeout: "10m" });
+  const { page, faults, close } = await open("/jobs/default/changing/versions?v=1");
+  await page
+    .locator(".vlist")
+    .getByText("timeout, task.shell")
+    .or(page.locator(".vlist").getByText("task.shell, timeout"))
+    .waitFor();
+  await page.getByRole("button", { name: "Restore this version" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.getByLabel("Note").inputValue()).toBe("Restored v1");
+  await dialog.getByLabel("Note").fill("two was too slow");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Restore this version" }).click();
+  await page.locator(".vlist").getByText("two was too slow").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a job's page tells how thirty days and each version went, and how its schedule changed", async () => {
+  await program.job("default/history", "exit 3", { schedule: { cron: "0 3 * * *", zone: "Asia/Shanghai" } });
+  await program.run("default/history");
+  await program.job("default/history", "true", { schedule: { cron: "0 3 * * *", zone: "Asia/Shanghai" } });
+  await program.job("default/history", "true", { schedule: { cron: "30 4 * * *", zone: "Asia/Shanghai" } });
+  await program.run("default/history");
+  const { page, faults, close } = await open("/jobs/default/history");
+  await page.getByText("30 days, 2 runs").waitFor();
+  const days = page.getByRole("img", { name: "1 of the last 30 days had failures" });
+  await days.waitFor();
+  expect(await days.locator("i").count()).toBe(30);
+  expect(await days.locator("i").last().getAttribute("title")).toMatch(/: 2 runs, 1 failed$/);
+  expect(await axe(page)).toEqual([]);
+
+  await page
+    .getByRole("tab", { name: "Versions" })
+    .or(page.getByRole("link", { name: "Versions" }))
+    .click();
+  const versions = page.locator(".vlist li");
+  await versions.nth(2).getByText("1 run in 30 days, 100.0% failed").waitFor();
+  await versions.nth(0).getByText("1 run in 30 days, 0.0% failed").waitFor();
+  expect(await versions.nth(1).getByText("in 30 days").count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+
+  await page.goto(`${program.url}/jobs/default/history/schedule`);
+  const card = page.locator("section.card", { hasText: "How the schedule changed" });
+  await expect.poll(() => card.locator("a").allTextContents()).toEqual(["v3", "v1"]);
+  await card.getByText("30 4 * * * · Asia/Shanghai").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("of a job that was deleted there are its runs and what it was", async () => {
+  await program.job("default/former", "echo goodbye");
+  await program.run("default/former");
+  await program.api("DELETE", "/jobs/default/former");
+  const { page, faults, close } = await open("/jobs/default/former");
+  await page.getByText(/deleted this job/).waitFor();
+  await page.locator("table.runs tbody tr").first().waitFor();
+  await page.locator(".cm-content").getByText("echo goodbye").waitFor();
+  expect(await page.getByRole("button", { name: "Run now" }).count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/jobs/default/never-was`);
+  await page.getByRole("button", { name: "Retry" }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const { open } = stage(async (p) => {
+  await p.job("default/hourly", "true", { schedule: { cron: "30 * * * *" } });
+  await p.job("default/minutely", "true", { schedule: { cron: "* * * * *" } });
+  await p.job("other/hourly", "true", { schedule: { cron: "45 * * * *" } });
+});
+
+it("the timeline is moved and zoomed by keys and by the wheel", async () => {
+  const { page, faults, close } = await open("/schedule?span=6h");
+  await page.getByRole("link", { name: "minutely" }).waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForURL(/at=/);
+  await page.keyboard.press("0");
+  await page.waitForURL(/schedule\?span=6h$/);
+  await page.keyboard.press("-");
+  await page.waitForURL(/span=24h/);
+  await page.keyboard.press("+");
+  await page.waitForURL(/span=6h/);
+  await page.locator(".tbody").hover();
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, 100);
+  await page.waitForURL(/span=24h/);
+  await page.keyboard.up("Control");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("lanes are sorted, left out by how often they fire, and closed by group, and a link has all of it", async () => {
+  const { page, faults, close } = await open("/schedule?span=24h", { theme: "dark" });
+  const names = page.locator(".tname");
+  const lanes = (...expected: string[]) => expect.poll(() => names.allTextContents()).toEqual(expected);
+  await lanes("hourly", "minutely", "hourly");
+  await page.getByRole("button", { name: "Sort" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "By next fire" }).click();
+  await lanes("minutely", "hourly", "hourly");
+  await page.getByRole("button", { name: "Hide faster than" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "5m", exact: true }).click();
+  await lanes("hourly", "hourly");
+  await page.locator("button.tgroup").first().click();
+  await lanes("all together", "hourly");
+  const said = await page.locator(".density").getAttribute("aria-label");
+  expect(said).toMatch(/^0 runs, 0 failed, \d+ planned fires$/);
+  expect(await axe(page)).toEqual([]);
+  await page.reload();
+  await lanes("all together", "hourly");
+  expect(faults).toEqual([]);
+  await close();
+});

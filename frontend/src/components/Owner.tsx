@@ -1,0 +1,18 @@
+import { lettersOf } from "@/lib/letters";
+import { colourOf } from "./TaskIcon";
+
+/** Who answers for a job: their letters on a colour of their own, and the name. */
+export function Owner({ name }: { name: string }) {
+  return (
+    <span className="row g2 owner">
+      <span
+        className="av"
+        style={{ background: `color-mix(in srgb, ${colourOf(name)} 70%, black)` }}
+        aria-hidden
+      >
+        {lettersOf(name)}
+      </span>
+      <span className="trunc">{name}</span>
+    </span>
+  );
+}

@@ -1,0 +1,139 @@
+import { refOf } from "@/api/jobs";
+import type { Run } from "@/api/schema.gen";
+import { parseDuration } from "./duration";
+import { durationOf, isFailure } from "./status";
+
+/** A row of the timeline: a job, an executor, or all that is a group's. */
+export interface Lane {
+  key: string;
+  group: string;
+  name: string;
+  /** What its name leads to, if that has a page. */
+  of: "job" | "instance" | "group";
+  /** The newest first. */
+  runs: Run[];
+  fires: string[];
+  /** From a fire time to when it is due, in ms; of a job. */
+  offset?: number;
+}
+
+/** What a job will fire. */
+export interface Planned {
+  job: string;
+  offset: string;
+  fires: string[];
+}
+
+/** One lane for each job that ran or will fire, by group and name. */
+export function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
+  const lanes = new Map<string, Lane>();
+  const lane = (job: string): Lane => {
+    const known = lanes.get(job) ?? { key: job, of: "job", ...refOf(job), runs: [], fires: [] };
+    lanes.set(job, known);
+    return known;
+  };
+  for (const run of runs) lane(run.job).runs.push(run);
+  for (const p of planned) {
+    const of = lane(p.job);
+    of.fires = p.fires;
+    of.offset = parseDuration(p.offset) ?? 0;
+  }
+  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
+}
+
+/** One lane for each executor that ran something, and below those of a group what the group will have to do. */
+export function instanceLanes(runs: Run[], planned: Planned[], plan: string): Lane[] {
+  const lanes = new Map<string, Lane>();
+  const lane = (of: "instance" | "group", group: string, name: string): Lane => {
+    const key = `${group} ${of === "group" ? 1 : 0} ${name}`;
+    const known = lanes.get(key) ?? { key, of, group, name, runs: [], fires: [] };
+    lanes.set(key, known);
+    return known;
+  };
+  for (const run of runs)
+    if (run.instance) lane("instance", refOf(run.job).group, run.instance).runs.push(run);
+  for (const p of planned) lane("group", refOf(p.job).group, plan).fires.push(...p.fires);
+  for (const l of lanes.values()) l.fires.sort();
+  return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
+}
+
+export const orders = ["name", "next", "busy"] as const;
+export type Order = (typeof orders)[number];
+
+/** The lanes of each group by name, by which fires next, or by how long their runs took together. */
+export function orderLanes(lanes: Lane[], by: Order, now: number): Lane[] {
+  if (by === "name") return lanes;
+  const rank = new Map(lanes.map((l) => [l, by === "next" ? nextOf(l, now) : -workOf(l, now)]));
+  return [...lanes].sort(
+    (a, b) =>
+      a.group.localeCompare(b.group) || (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || a.key.localeCompare(b.key),
+  );
+}
+
+function nextOf(lane: Lane, now: number): number {
+  return lane.fires.map((at) => Date.parse(at)).find((at) => at > now) ?? Number.MAX_VALUE;
+}
+
+function workOf(lane: Lane, now: number): number {
+  return lane.runs.reduce((sum, r) => sum + (durationOf(r, now) ?? 0), 0);
+}
+
+/** How far apart what a lane has fired and will fire is, in ms: the usual distance. Undefined of one that does so once. */
+export function paceOf(lane: Lane): number | undefined {
+  const at = [...lane.runs.map((r) => r.fire_time), ...lane.fires]
+    .map((x) => Date.parse(x))
+    .sort((a, b) => a - b);
+  const gaps = at.slice(1).map((x, i) => x - (at[i] ?? x));
+  gaps.sort((a, b) => a - b);
+  return gaps[gaps.length >> 1];
+}
+
+/** All lanes of the groups that are closed, as one each. */
+export function closeGroups(lanes: Lane[], closed: string[], name: string): Lane[] {
+  const all: Lane[] = [];
+  for (const lane of lanes) {
+    const last = all.at(-1);
+    if (!closed.includes(lane.group)) all.push(lane);
+    else if (last?.group === lane.group) {
+      last.runs = [...last.runs, ...lane.runs];
+      last.fires = [...last.fires, ...lane.fires];
+    } else
+      all.push({
+        key: `${lane.group} all`,
+        group: lane.group,
+        name,
+        of: "group",
+        runs: lane.runs,
+        fires: lane.fires,
+      });
+  }
+  for (const lane of all) if (lane.key === `${lane.group} all`) lane.fires.sort();
+  return all;
+}
+
+/** A part of the time that the timeline shows: what began in it, and what will. */
+export interface Density {
+  runs: number;
+  failed: number;
+  fires: number;
+}
+
+/** How much falls into each of so many equal parts of a range. */
+export function densityOf(lanes: Lane[], from: number, to: number, now: number, parts: number): Density[] {
+  const all = Array.from({ length: parts }, (): Density => ({ runs: 0, failed: 0, fires: 0 }));
+  const at = (ms: number) => all[Math.floor(((ms - from) / (to - from)) * parts)];
+  for (const lane of lanes) {
+    for (const run of lane.runs) {
+      const part = at(Date.parse(run.started_at ?? run.fire_time));
+      if (!part) continue;
+      part.runs += run.count;
+      if (isFailure(run.status)) part.failed += run.count;
+    }
+    for (const fire of lane.fires) {
+      const ms = Date.parse(fire);
+      const part = ms > now ? at(ms) : undefined;
+      if (part) part.fires++;
+    }
+  }
+  return all;
+}

@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import { deliveriesQuery } from "@/api/alerts";
+import type { Delivery } from "@/api/schema.gen";
+import { Dialog } from "@/components/Dialog";
+import { Waiting } from "@/components/Waiting";
+import { formatDuration, parseDuration } from "@/lib/duration";
+import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { useAlertT } from "./texts";
+
+/** What went to a channel lately, a test of just now included, and what the other side said to it. */
+export function Deliveries({ channel, onClose }: { channel: string; onClose(): void }) {
+  const t = useAlertT();
+  const a = t.alerts;
+  const list = useQuery(deliveriesQuery(channel));
+  return (
+    <Dialog title={a.deliveriesOf(channel)} hint={a.deliveriesHint} open drawer text onClose={onClose}>
+      {!list.data ? (
+        <Waiting on={list} rows={4} />
+      ) : list.data.items.length === 0 ? (
+        <p className="mut">{a.noDeliveries}</p>
+      ) : (
+        <ul>
+          {list.data.items.map(({ incident, summary, delivery }) => (
+            <DeliveryItem key={`${incident}.${delivery.delivery}`} delivery={delivery} lead={summary} />
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}
+
+/** A message: what it was about, or to whom it went, what became of it, and what was answered. */
+export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: string }) {
+  const t = useAlertT();
+  const a = t.alerts;
+  const f = useFormat();
+  const now = useNow();
+  const took = d.answer && formatDuration(parseDuration(d.answer.took) ?? 0);
+  return (
+    <li className="delivery">
+      <div className="li flat">
+        <b className="trunc">{lead}</b>
+        <span className="mut">{a.kinds[d.kind] ?? d.kind}</span>
+        <span className="sec grow trunc" title={d.reason}>
+          {d.reason}
+        </span>
+        <span className={d.state === "failed" ? "c-bad" : d.state === "sent" ? "c-ok" : "mut"}>
+          {a.states[d.state] ?? d.state}
+        </span>
+        <span className="mut num">{f.short(d.sent_at ?? d.made_at, now)}</span>
+      </div>
+      {d.answer && (
+        <p className="mut">
+          {d.answer.status ? a.answered(d.answer.status, took ?? "") : a.took(took ?? "")}
+          {d.attempts > 1 && ` · ${a.attempts(d.attempts)}`}
+        </p>
+      )}
+      {d.answer?.body && <pre className="pre">{d.answer.body}</pre>}
+    </li>
+  );
+}

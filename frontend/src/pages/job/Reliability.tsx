@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query";
+import { jobReport } from "@/api/reports";
+import type { ReportRow, Run } from "@/api/schema.gen";
+import { Card } from "@/components/Panel";
+import { formatDuration } from "@/lib/duration";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { lastDays, totalsOf } from "@/lib/ranges";
+import { healthOf, quantile } from "@/lib/stats";
+import { delayOf } from "@/lib/status";
+
+const days = 30;
+
+/** How a job did in the last thirty days, a cell for each; from its last runs while reports are away. */
+export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
+  const { t, f } = useWords();
+  const range = lastDays(useNow(), days);
+  const all = useQuery(jobReport(job, range)).data?.items[0];
+  const byDay = useQuery(jobReport(job, range, { step: "day" })).data?.items;
+  const h = healthOf(runs);
+  const sum = all && totalsOf(all.statuses);
+  const ended = sum ? sum.ok + sum.bad : h.ended;
+  const success = sum ? (ended === 0 ? undefined : sum.ok / ended) : h.success;
+  if (success === undefined) return null;
+  const p50 = all ? all.duration.p50_ms : h.p50;
+  const p95 = all ? all.duration.p95_ms : h.p95;
+  const delay = all
+    ? all.started_after.p95_ms
+    : quantile(
+        runs.flatMap((r) => delayOf(r) ?? []),
+        0.95,
+      );
+  return (
+    <Card
+      title={t.job.reliability}
+      aside={<span className="mut">{sum ? t.job.lastDays(days, ended) : t.job.lastN(h.ended)}</span>}
+    >
+      <div className="b">
+        <p className="kpi-v">{f.percent(success)}</p>
+        {byDay && <Days from={Date.parse(range.from)} rows={byDay} />}
+        <dl className="dl">
+          <dt>{t.job.p50p95}</dt>
+          <dd className="num">
+            {p50 === undefined || p95 === undefined ? "—" : `${formatDuration(p50)} / ${formatDuration(p95)}`}
+          </dd>
+          <dt>{t.job.delay}</dt>
+          <dd className="num">{delay === undefined ? "—" : formatDuration(delay)}</dd>
+          {sum && (
+            <>
+              <dt>{t.job.absent}</dt>
+              <dd className="num">{f.number(sum.absent)}</dd>
+            </>
+          )}
+        </dl>
+      </div>
+    </Card>
+  );
+}
+
+/** A cell for each day, from the oldest on: all went well, some failed, or most. */
+function Days({ from, rows }: { from: number; rows: ReportRow[] }) {
+  const { t, f } = useWords();
+  const utc = f.in("UTC"); // reports are by its days
+  const known = new Map(rows.map((row) => [Date.parse(row.at ?? ""), row]));
+  const cells = Array.from({ length: days }, (_, i) => {
+    const at = from + i * 24 * 3600e3;
+    const row = known.get(at);
+    const { ok, bad } = row ? totalsOf(row.statuses) : { ok: 0, bad: 0 };
+    const look = ok + bad === 0 ? "b-idle" : bad === 0 ? "b-ok" : bad < ok ? "b-warn" : "b-bad";
+    return { at, look, bad, text: t.job.dayOf(utc.day(at), ok + bad, bad) };
+  });
+  return (
+    <div
+      className="cells"
+      role="img"
+      aria-label={t.job.daysLabel(days, cells.filter((c) => c.bad > 0).length)}
+    >
+      {cells.map((c) => (
+        <i key={c.at} className={c.look} title={c.text} />
+      ))}
+    </div>
+  );
+}

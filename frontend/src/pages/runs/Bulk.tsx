@@ -1,0 +1,289 @@
+import { useQueryClient } from "@tanstack/react-query";
+import {
+  BookmarkCheck,
+  CircleCheck,
+  CircleX,
+  Copy,
+  type LucideIcon,
+  OctagonX,
+  RotateCcw,
+  X,
+} from "lucide-react";
+import { useState } from "react";
+import { problemOf } from "@/api/problem";
+import { changeRuns, type RunFilter, runsKey } from "@/api/runs";
+import type { Run, RunBulk, RunBulkItem } from "@/api/schema.gen";
+import { BulkDialog } from "@/components/BulkDialog";
+import { copyText } from "@/components/Copy";
+import { TextField } from "@/components/fields";
+import { Skeleton } from "@/components/Panel";
+import { SegmentsField } from "@/components/Segments";
+import { toast } from "@/components/Toasts";
+import { useWords } from "@/lib/format";
+import { shortId } from "@/lib/ids";
+import { useComplain } from "@/shell/actions";
+import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
+
+type Action = RunBulk["action"];
+
+const actions: { action: Action; icon: LucideIcon }[] = [
+  { action: "retry", icon: RotateCcw },
+  { action: "cancel", icon: OctagonX },
+  { action: "mark", icon: BookmarkCheck },
+];
+
+/** So many runs are changed by one request, and listed in a review. */
+const atOnce = 100;
+const listed = 20;
+
+interface BulkProps {
+  runs: Run[];
+  chosen: ReadonlySet<string>;
+  /** What the list is narrowed to; with it, all runs that match can be meant. */
+  filter: RunFilter;
+  /** How many fires match the filter. */
+  matching: number;
+  onClear(): void;
+}
+
+/** What can be done to several runs at once, after a look at what it would do. */
+export function Bulk({ runs, chosen, filter, matching, onClear }: BulkProps) {
+  const { t } = useWords();
+  const w = t.runs.bulk;
+  const operates = useMay()("operate");
+  const [all, setAll] = useState(false);
+  const [action, setAction] = useState<Action>();
+  const [looked, setLooked] = useState<RunBulkItem[]>();
+  const complain = useComplain();
+  useKeys({ escape: onClear });
+  // The server is asked what it would do with each: it knows more than the list does.
+  const review = async (next: Action) => {
+    setAction(next);
+    setLooked(undefined);
+    const body = {
+      action: next,
+      ...(next === "mark" ? { as: "handled" as const, note: "?" } : {}),
+      dry_run: true,
+    };
+    try {
+      const items: RunBulkItem[] = [];
+      if (!all) items.push(...(await changeRuns({ ...body, runs: [...chosen] })).items);
+      for (let cursor: string | undefined, more = all; more; more = cursor !== undefined) {
+        const page = await changeRuns({ ...body, filter, cursor });
+        items.push(...page.items);
+        cursor = page.next;
+      }
+      setLooked(items);
+    } catch (error) {
+      setAction(undefined);
+      complain(error);
+    }
+  };
+  const n = all ? matching : chosen.size;
+  return (
+    <>
+      <div className="bulk" role="toolbar" aria-label={w.selected(n)}>
+        <span className="num">{w.selected(n)}</span>
+        {!all && matching > chosen.size && (
+          <button type="button" className="soft" onClick={() => setAll(true)}>
+            {w.allMatching(matching)}
+          </button>
+        )}
+        <i />
+        {actions.map(({ action: one, icon: Icon }) => (
+          <button
+            key={one}
+            type="button"
+            className={one === "cancel" ? "bad" : undefined}
+            disabled={!operates}
+            title={operates ? undefined : t.signIn.needs}
+            onClick={() => void review(one)}
+          >
+            <Icon size={15} aria-hidden />
+            {w.verbs[one]}
+          </button>
+        ))}
+        <button
+          type="button"
+          onClick={() => void copyText([...chosen].join("\n")).then(() => toast({ text: t.act.copied }))}
+        >
+          <Copy size={15} aria-hidden />
+          {w.copyIds}
+        </button>
+        <i />
+        <button type="button" aria-label={t.act.clear} onClick={onClear}>
+          <X size={15} aria-hidden />
+        </button>
+      </div>
+      {action && (
+        <Review
+          action={action}
+          looked={looked}
+          known={runs}
+          onClose={() => setAction(undefined)}
+          onDone={onClear}
+        />
+      )}
+    </>
+  );
+}
+
+interface ReviewProps {
+  action: Action;
+  /** What the server says it would do; undefined while it is asked. */
+  looked: RunBulkItem[] | undefined;
+  known: Run[];
+  onClose(): void;
+  onDone(): void;
+}
+
+/** What became of a run, or would. */
+interface Result {
+  run_id: string;
+  job?: string | undefined;
+  /** The run that does it again. */
+  again?: string | undefined;
+  error?: string | undefined;
+}
+
+function resultOf({ run_id, job, retry_run_id, problem }: RunBulkItem): Result {
+  return { run_id, job, again: retry_run_id, error: problem && (problem.detail ?? problem.title) };
+}
+
+function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
+  const { t, f } = useWords();
+  const w = t.runs.bulk;
+  const client = useQueryClient();
+  const [note, setNote] = useState("");
+  const [as, setAs] = useState<"handled" | "succeeded">("handled");
+  const [version, setVersion] = useState<"latest" | "same">("latest");
+  const [typed, setTyped] = useState("");
+  const [results, setResults] = useState<Result[]>();
+  const items = looked?.map(resultOf) ?? [];
+  const affected = items.filter((x) => !x.error);
+  const refused = items.filter((x) => x.error);
+  const busy = results !== undefined && results.length < affected.length;
+  const done = results !== undefined && !busy;
+  const word = String(affected.length);
+  // Who means more than a page says how many they are.
+  const mustType = affected.length > atOnce;
+  const start = async () => {
+    const all: Result[] = [];
+    setResults([]);
+    for (let from = 0; from < affected.length; from += atOnce) {
+      const some = affected.slice(from, from + atOnce).map((x) => x.run_id);
+      const change: RunBulk = { action, runs: some };
+      if (action === "mark") Object.assign(change, { as, note: note.trim() });
+      else if (action === "retry") change.version = version;
+      else if (note.trim() !== "") change.note = note.trim();
+      const items = await changeRuns(change).then(
+        (answer) => answer.items.map(resultOf),
+        (e: unknown) =>
+          some.map((run_id): Result => ({ run_id, error: problemOf(e).detail ?? problemOf(e).title })),
+      );
+      all.push(...items);
+      setResults([...all]);
+    }
+    await client.invalidateQueries({ queryKey: runsKey });
+  };
+  const close = () => {
+    if (done) onDone();
+    onClose();
+  };
+  const title = w.ask[action](affected.length);
+  const bad = results?.filter((x) => x.error) ?? [];
+  const nameOf = (x: Result) =>
+    `${x.job ?? known.find((r) => r.run_id === x.run_id)?.job ?? ""} ${shortId(x.run_id)}`;
+  const names = (some: Result[]) => (
+    <ul className="names">
+      {some.slice(0, listed).map((x) => (
+        <li key={x.run_id}>
+          {results &&
+            (x.error ? (
+              <CircleX size={14} className="c-bad" aria-hidden />
+            ) : (
+              <CircleCheck size={14} className="c-ok" aria-hidden />
+            ))}
+          <span>{nameOf(x)}</span>
+          {x.error && <span className="mut">{x.error}</span>}
+        </li>
+      ))}
+      {some.length > listed && <li className="mut">{t.jobs.review.andMore(some.length - listed)}</li>}
+    </ul>
+  );
+  return (
+    <BulkDialog
+      title={title}
+      danger={action === "cancel"}
+      working={busy ? t.jobs.review.working(results.length, affected.length) : undefined}
+      blocked={
+        affected.length === 0 || (mustType && typed !== word) || (action === "mark" && note.trim() === "")
+      }
+      outcome={done ? results.map((x) => `${x.run_id}\t${x.error ?? x.again ?? "ok"}`).join("\n") : undefined}
+      leave={t.act.close}
+      onStart={() => void start()}
+      onClose={close}
+    >
+      {done ? (
+        <>
+          <p className={bad.length > 0 ? "c-bad" : "c-ok"}>
+            {t.jobs.review.result(results.length - bad.length, bad.length)}
+          </p>
+          {names([...bad, ...results.filter((x) => !x.error)])}
+        </>
+      ) : !looked ? (
+        <Skeleton rows={4} />
+      ) : (
+        <>
+          <div>
+            <h3 className="lab">{t.jobs.review.affected}</h3>
+            {names(affected)}
+          </div>
+          {refused.length > 0 && (
+            <div>
+              <h3 className="lab">
+                {t.jobs.review.skipped} <span className="num">{f.number(refused.length)}</span>
+              </h3>
+              {names(refused)}
+            </div>
+          )}
+          {action === "retry" && (
+            <SegmentsField
+              label={t.run.retry.version}
+              value={version}
+              options={[
+                { value: "latest", label: t.run.retry.latest },
+                { value: "same", label: w.sameVersion },
+              ]}
+              onChange={setVersion}
+            />
+          )}
+          {action === "mark" && (
+            <SegmentsField
+              label={t.run.mark.title}
+              value={as}
+              options={[
+                { value: "handled", label: t.run.mark.as.handled },
+                { value: "succeeded", label: t.run.mark.as.succeeded },
+              ]}
+              onChange={setAs}
+            />
+          )}
+          {action !== "retry" && (
+            <TextField
+              label={action === "mark" ? t.run.mark.note : t.run.cancelReason}
+              value={note}
+              maxLength={500}
+              required={action === "mark"}
+              onChange={setNote}
+            />
+          )}
+          {mustType && (
+            <TextField label={t.jobs.review.typeToConfirm(word)} value={typed} onChange={setTyped} />
+          )}
+        </>
+      )}
+    </BulkDialog>
+  );
+}

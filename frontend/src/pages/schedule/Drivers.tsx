@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ArrowRight } from "lucide-react";
+import { refOf } from "@/api/jobs";
+import { firesQuery } from "@/api/schedule";
+import { Card, Empty } from "@/components/Panel";
+import { Table } from "@/components/Table";
+import { useWords } from "@/lib/format";
+import { toMinutes } from "@/lib/load";
+
+const quarter = 900_000;
+/** So many jobs are named; of the others there is the number. */
+const named = 8;
+
+interface DriversProps {
+  from: number;
+  group: string | undefined;
+  title: string;
+  /** What takes the most slots comes first, else what fires most. */
+  bySlots: boolean;
+}
+
+/** The jobs that fire within a quarter of an hour. */
+export function Drivers({ from, group, title, bySlots }: DriversProps) {
+  const { t, f } = useWords();
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const { data } = useQuery(
+    firesQuery({ from: iso(from - 1), to: iso(from + quarter - 1), group }, 500, `cell ${from}`),
+  );
+  const jobs = (data?.items ?? [])
+    .map((j) => ({ ...j, slotMs: j.usual_ms && j.usual_ms * j.fires.length }))
+    .sort(
+      (a, b) =>
+        (bySlots ? (b.slotMs ?? 0) - (a.slotMs ?? 0) : b.fires.length - a.fires.length) ||
+        a.job.localeCompare(b.job),
+    );
+  return (
+    <Card title={title}>
+      {jobs.length === 0 ? (
+        data && <Empty title={t.plan.none} />
+      ) : (
+        <>
+          <Table
+            heads={[t.jobs.columns.job, t.jobs.group, { right: t.plan.fires }, { right: t.plan.slotMinutes }]}
+            actions={t.jobs.columns.job}
+            compact
+          >
+            {jobs.slice(0, named).map(({ job, fires, more, slotMs }) => (
+              <tr key={job}>
+                <td>
+                  <Link to="/jobs/$group/$name" params={refOf(job)} className="name">
+                    {refOf(job).name}
+                  </Link>
+                </td>
+                <td className="sec">{refOf(job).group}</td>
+                <td className="r num">
+                  {f.number(fires.length)}
+                  {more && "+"}
+                </td>
+                <td className="r num">{slotMs ? f.number(toMinutes(slotMs)) : "—"}</td>
+                <td className="r">
+                  <Link
+                    to="/jobs/$group/$name/$tab"
+                    params={{ ...refOf(job), tab: "schedule" }}
+                    className="ic"
+                    aria-label={t.plan.openSchedule(job)}
+                  >
+                    <ArrowRight size={14} aria-hidden />
+                  </Link>
+                </td>
+              </tr>
+            ))}
+          </Table>
+          {jobs.length > named && <p className="b mut">{t.plan.moreJobs(jobs.length - named)}</p>}
+        </>
+      )}
+    </Card>
+  );
+}
