@@ -100,8 +100,27 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	}
 }
 
-// drained waits until all runs are final, and there are as many as fires, children and
-// promises are owed, or nothing more happens, and returns them all.
+// complete returns an error while the history lacks something, or another store answers
+// for it.
+func complete(ctx context.Context, api *client.API) error {
+	state, err := client.Read[client.HistoryState](api.GetHistory(ctx))
+	switch {
+	case err != nil:
+		return err
+	case state.StandIn != nil || !state.StoreAnswers:
+		return errors.New("the history is away")
+	}
+	for _, b := range state.Backlog {
+		if b.Messages > 0 {
+			return fmt.Errorf("%d messages of %s are not in the history", b.Messages, b.Stream)
+		}
+	}
+	return nil
+}
+
+// drained waits until all runs are final, there are as many as fires, children and
+// promises are owed, and the history itself has them all, or nothing more happens, and
+// returns them. While the log store is away, or behind, another answers for it.
 func (a *audit) drained(t *testing.T, c *cluster) []client.Run {
 	t.Helper()
 	want := 0
@@ -118,6 +137,9 @@ func (a *audit) drained(t *testing.T, c *cluster) []client.Run {
 	}
 	var runs []client.Run
 	look := func() error {
+		if err := complete(t.Context(), c.api); err != nil {
+			return err
+		}
 		open, err := ask(1, job.StatusPending, job.StatusQueued, job.StatusRunning)
 		if err != nil {
 			return err

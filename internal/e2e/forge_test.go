@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,13 +74,32 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	await(t, patience, "wait for the forgeries to be counted", func() error {
-		n, err := refused(t, d)
-		if err == nil && n != forged {
-			err = fmt.Errorf("%d refused of %d", n, forged)
+	awaitRefused := func(want int) {
+		t.Helper()
+		await(t, patience, "wait for the forgeries to be counted", func() error {
+			n, err := refused(t, d)
+			if err == nil && n != want {
+				err = fmt.Errorf("%d refused of %d", n, want)
+			}
+			return err
+		})
+	}
+	awaitRefused(forged)
+	// People look at them, send them again, which this program still refuses, and throw them away.
+	all := fmt.Sprintf("%d of %d\n", forged, forged)
+	letters := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program(t, "carillon"), append([]string{"dead-letters"}, append(args, "--server", d.api.Address())...)...)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("carillon dead-letters %v: %v\n%s\nwant %q", args, err, out, want)
 		}
-		return err
-	})
+	}
+	letters(`kind "promoted" must be`, "list")
+	letters("garbage", "show", "1")
+	letters(all, "replay", "--all")
+	awaitRefused(2 * forged)
+	letters(all, "delete", "--all")
+	letters("no dead letters", "list")
 	// A second end of a run that has one is well formed, comes too late, and changes nothing.
 	if err := nc.PublishMsg(bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,9 @@ func (l *load) save(t *testing.T, api *client.API) {
 	g.SetLimit(8)
 	for i := range l.jobs {
 		if i%10 != young {
-			g.Go(func() error { return l.add(t.Context(), api, i) })
+			g.Go(func() error {
+				return within(patience, func() error { return l.add(t.Context(), api, i) }) // a busy machine may not answer in time
+			})
 		}
 	}
 	if err := g.Wait(); err != nil {

@@ -179,14 +179,22 @@ const patience = 2 * time.Minute
 // virtual time, so this is the one place that polls.
 func await(t *testing.T, limit time.Duration, what string, ask func() error) {
 	t.Helper()
+	if err := within(limit, ask); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// within asks until that returns nil, and at least once; it returns the last error when it
+// has been doing so for limit.
+func within(limit time.Duration, ask func() error) error {
 	deadline := time.Now().Add(limit)
 	for {
 		err := ask()
 		if err == nil {
-			return
+			return nil
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %s: %v", what, limit, err)
+			return fmt.Errorf("not within %s: %w", limit, err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
