@@ -206,12 +206,12 @@ it("what was not counted is said, and lines are there without their chart", asyn
   await page.getByText(/^Lines by when .* counted back to/).waitFor();
   expect(await axe(page)).toEqual([]);
 
-  await page.unroute("**/api/v1/logs/histogram?*");
+  await page.unrouteAll({ behavior: "wait" });
   await page.route("**/api/v1/logs/histogram?*", (route) => route.abort());
   await page.reload();
   await page.locator(".histogram").getByRole("alert").waitFor();
   await page.locator(".hits .ll").first().waitFor();
-  await page.unroute("**/api/v1/logs/histogram?*");
+  await page.unrouteAll({ behavior: "wait" });
   await page.locator(".histogram").getByRole("button", { name: "Retry" }).click();
   await page.getByRole("img", { name: /^1 line over time/ }).waitFor();
   await close();
