@@ -37,13 +37,8 @@ func historiesOf(updates []logstore.Update) *histories {
 }
 
 // tear notes that the reports of the day of a fire time, in milliseconds, may lack something.
-// Only today's are made anew without being asked: of older days retention may have taken
-// runs that the reports, which outlive them, still count.
 func (h *histories) tear(fire int64) {
-	day := time.UnixMilli(fire).UTC().Truncate(24 * time.Hour)
-	if time.Since(day) >= 24*time.Hour {
-		return
-	}
+	day := time.UnixMilli(fire).UTC().Truncate(logstore.Day)
 	if h.torn == nil {
 		h.torn = map[time.Time]bool{}
 	}

@@ -41,6 +41,9 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 	if err := s.findHistories(ctx, token, found); err != nil {
 		return err
 	}
+	if err := s.mendable(ctx, found.torn); err != nil {
+		return err
+	}
 	e := events{precedence: s.nextPrecedence()}
 	for i := range updates {
 		u, h := &updates[i], &found.all[found.of[i]]

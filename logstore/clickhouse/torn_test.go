@@ -6,10 +6,12 @@ import (
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse"
 )
 
 // endAt is the end of a run that fired at an instant.
@@ -20,47 +22,89 @@ func endAt(at time.Time) logstore.Update {
 	return u
 }
 
+// torn is a database in which a run was lost, and called off by a write with a token that
+// the reports have not got, and that the table of runs has merged with what it takes back.
+type torn struct {
+	store *clickhouse.Store
+	db    driver.Conn
+
+	token  string
+	called logstore.Update
+}
+
+var counted = []string{"report_minute", "report_hour", "report_day", "report_instance"}
+
+// tear makes such a database with a run that fired at an instant.
+func tear(t *testing.T, at time.Time) torn {
+	t.Helper()
+	address := chtest.Database(t)
+	lost := endAt(at)
+	lost.Status = job.StatusLost
+	called := logstore.Update{Kind: logstore.KindRecorded, RunID: lost.RunID, Job: lost.Job, Version: lost.Version, Attempt: lost.Attempt, Cause: lost.Cause, At: lost.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
+	r := torn{store: open(t, address), db: sql(t, address), token: "TRIG:1-1", called: called}
+	other := endAt(at) // whose runs retention takes in one of the tests
+	other.Job = "ops/kept-for-an-hour"
+	other.RunID = job.FireRunID(other.Job, at.UnixMilli(), job.CauseSchedule)
+	r.write(t, "EVT:1-1", lost, other)
+	for _, table := range counted {
+		exec(t, r.db, "CREATE TABLE was_"+table+" AS "+table)
+		exec(t, r.db, "INSERT INTO was_"+table+" SELECT * FROM "+table)
+	}
+	r.write(t, r.token, called)
+	exec(t, r.db, "OPTIMIZE TABLE runs FINAL")
+	for _, table := range counted { // as if their views had got nothing of that; the day's is one of the hours
+		exec(t, r.db, "TRUNCATE TABLE "+table)
+	}
+	for _, table := range []string{"report_minute", "report_hour", "report_instance"} {
+		exec(t, r.db, "INSERT INTO "+table+" SELECT * FROM was_"+table)
+	}
+	return r
+}
+
+func (r *torn) write(t *testing.T, token string, updates ...logstore.Update) {
+	t.Helper()
+	if err := r.store.WriteRuns(t.Context(), token, updates); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantCounted fails the test unless the reports have so many runs.
+func (r *torn) wantCounted(t *testing.T, cancelled, lost, succeeded uint64) {
+	t.Helper()
+	for _, table := range []string{"report_minute", "report_hour", "report_day"} {
+		for status, want := range map[string]uint64{"cancelled": cancelled, "lost": lost, "succeeded": succeeded, "failed + timed_out + skipped + missed": 0} {
+			if n := count(t, r.db, "SELECT toUInt64(sum("+status+")) FROM "+table); n != want {
+				t.Errorf("%s has %d runs that are %s, want %d", table, n, status, want)
+			}
+		}
+	}
+}
+
 // A server that is killed may have a write in its table of runs and not in the reports,
 // which are views of what is inserted. Once the rows that the write takes back have been
 // merged away, its repeat does not know them any more.
 func TestARepeatAfterAMergeMakesTheReportsOfItsDayAnew(t *testing.T) {
-	address := chtest.Database(t)
-	s := open(t, address)
-	at := time.Now().UTC().Truncate(time.Hour) // minutes are not kept for ever
-	lost := endAt(at)
-	lost.Status = job.StatusLost
-	called := logstore.Update{Kind: logstore.KindRecorded, RunID: lost.RunID, Job: lost.Job, Version: lost.Version, Attempt: lost.Attempt, Cause: lost.Cause, At: lost.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
-	write := func(token string, u logstore.Update) {
-		t.Helper()
-		if err := s.WriteRuns(t.Context(), token, []logstore.Update{u}); err != nil {
-			t.Fatal(err)
-		}
+	for name, day := range map[string]int{"today": 0, "after an outage of days": -3} { // minutes are kept for a week
+		t.Run(name, func(t *testing.T) {
+			r := tear(t, time.Now().UTC().Truncate(time.Hour).AddDate(0, 0, day))
+			for range 2 { // killed once more
+				r.write(t, r.token, r.called)
+			}
+			r.wantCounted(t, 1, 0, 1)
+		})
 	}
-	db := sql(t, address)
-	tables := []string{"report_minute", "report_hour", "report_day", "report_instance"}
-	write("EVT:1-1", lost)
-	for _, table := range tables {
-		exec(t, db, "CREATE TABLE was_"+table+" AS "+table)
-		exec(t, db, "INSERT INTO was_"+table+" SELECT * FROM "+table)
+}
+
+// Reports outlive runs, and must not be made anew of those that are left.
+func TestReportsOfRunsThatRetentionTookStay(t *testing.T) {
+	r := tear(t, time.Now().UTC().Truncate(time.Hour).AddDate(0, 0, -3))
+	keep := logstore.DefaultRetention()
+	keep.Jobs = map[job.Name]job.Keep{"ops/kept-for-an-hour": {Runs: job.Duration(time.Hour)}}
+	if trimmed, err := r.store.Trim(t.Context(), time.Now(), keep); err != nil || trimmed.Runs != 1 {
+		t.Fatalf("%d runs were trimmed, %v; want 1", trimmed.Runs, err)
 	}
-	write("TRIG:1-1", called)
-	exec(t, db, "OPTIMIZE TABLE runs FINAL")
-	for _, table := range tables { // as if their views had got nothing of that; the day's is one of the hours
-		exec(t, db, "TRUNCATE TABLE "+table)
-	}
-	for _, table := range []string{"report_minute", "report_hour", "report_instance"} {
-		exec(t, db, "INSERT INTO "+table+" SELECT * FROM was_"+table)
-	}
-	for range 2 { // killed once more
-		write("TRIG:1-1", called)
-	}
-	for _, table := range []string{"report_minute", "report_hour", "report_day"} {
-		cancelled := count(t, db, "SELECT toUInt64(sum(cancelled)) FROM "+table)
-		others := count(t, db, "SELECT toUInt64(sum(succeeded + failed + timed_out + lost + skipped + missed)) FROM "+table)
-		if cancelled != 1 || others != 0 {
-			t.Errorf("%s has %d cancelled runs and %d others, want 1 and 0", table, cancelled, others)
-		}
-	}
+	r.write(t, r.token, r.called)
+	r.wantCounted(t, 1, 1, 1) // the run of the day that was called off counts as both
 }
 
 // A day's reports that are made anew lose what was counted before, and must not forget
@@ -69,9 +113,8 @@ func TestARecountRemembersWhatWasCounted(t *testing.T) {
 	address := chtest.Database(t)
 	s := open(t, address)
 	db := sql(t, address)
-	tables := []string{"report_minute", "report_hour", "report_day", "report_instance"}
 	exec(t, db, "CREATE TABLE removing (n UInt8) ENGINE = MergeTree ORDER BY n")
-	for _, table := range append(tables, "removing") { // the pause counts from when a table is attached
+	for _, table := range append(counted, "removing") { // the pause counts from when a table is attached
 		exec(t, db, "ALTER TABLE "+table+" MODIFY SETTING cleanup_delay_period = 1, cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1")
 		exec(t, db, "DETACH TABLE "+table+" SYNC")
 		exec(t, db, "ATTACH TABLE "+table)
@@ -95,7 +138,7 @@ func TestARecountRemembersWhatWasCounted(t *testing.T) {
 		}
 	}
 	write()
-	for _, table := range tables {
+	for _, table := range counted {
 		if n := count(t, db, "SELECT toUInt64(sum(succeeded)) FROM "+table); n != 1 {
 			t.Errorf("%s has %d runs that succeeded, want 1", table, n)
 		}

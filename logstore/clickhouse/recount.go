@@ -1,0 +1,117 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// settled is how long after its end a day may be repaired: what comes in meanwhile would
+// be counted twice, or not at all.
+const settled = time.Hour
+
+// Repair implements [logstore.Store]. Minutes are repaired as long as they are kept.
+func (s *Store) Repair(ctx context.Context, day time.Time) error {
+	day = day.UTC().Truncate(logstore.Day)
+	end := day.Add(logstore.Day)
+	if time.Since(end) < settled {
+		return &job.InvalidError{Field: "day", Reason: "must have been over for an hour"}
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.recount(ctx, day)
+}
+
+// mendable leaves of torn days those whose reports can be made anew. Where retention may have
+// taken runs of a day, that is one whose reports do not outlive them: of runs that are gone
+// nothing else knows. It must be asked before the write that found the days torn is repeated,
+// which counts again what it has not lost.
+func (s *Store) mendable(ctx context.Context, torn map[time.Time]bool) error {
+	for day := range torn {
+		if time.Since(day.Add(logstore.Day)) < job.MinKeep {
+			continue
+		}
+		outlive, err := s.reportsOutlive(ctx, day)
+		if err != nil {
+			return err
+		}
+		if outlive {
+			delete(torn, day)
+		}
+	}
+	return nil
+}
+
+// ofDay is the condition of a run's row to be of the day between two instants.
+const ofDay = "fire_time >= fromUnixTimestamp(?) AND fire_time < fromUnixTimestamp(?)"
+
+// reportsOutlive is true of a day of which the reports count more ends of some job than
+// there are. Those of an interrupted write cannot hide it: what they lack is there.
+func (s *Store) reportsOutlive(ctx context.Context, day time.Time) (bool, error) {
+	from, to := day.Unix(), day.Add(logstore.Day).Unix()
+	var jobs uint64
+	err := s.conn.QueryRow(ctx, "SELECT count() FROM (SELECT job, sum("+strings.Join(reportStatuses, " + ")+") AS n FROM report_hour "+
+		"WHERE bucket >= fromUnixTimestamp(?) AND bucket < fromUnixTimestamp(?) GROUP BY job) AS counted LEFT JOIN "+
+		"(SELECT job, sum(sign * toInt64(count)) AS n FROM runs WHERE "+ofDay+" AND broadcast_index = -1 AND run_status >= 'succeeded' GROUP BY job) AS there "+
+		"USING job WHERE counted.n > there.n", from, to, from, to).Scan(&jobs)
+	if err != nil {
+		return false, fmt.Errorf("compare reports of %s with runs: %w", day.Format(time.DateOnly), explain(err))
+	}
+	return jobs > 0, nil
+}
+
+// recount makes the counts of a day anew. Nobody may write runs of it meanwhile.
+func (s *Store) recount(ctx context.Context, day time.Time) error {
+	ctx = clickhouse.Context(ctx,
+		// Of one whose program was killed, or gave up, a statement may still be at work, and
+		// would count what this one counts: ClickHouse ends it, and this one waits for that.
+		clickhouse.WithQueryID("carillon-recount-"+s.layout.Database),
+		clickhouse.WithSettings(clickhouse.Settings{
+			"replace_running_query": 1,
+			// What is counted now may be the same as what was counted before, and has been cleared
+			// since: without a token of its own ClickHouse would take it for a repeat.
+			"insert_deduplication_token": fmt.Sprintf("recount %d", s.nextPrecedence()),
+		}))
+	end := day.Add(logstore.Day)
+	var n uint64
+	if err := s.conn.QueryRow(ctx, "SELECT count() FROM runs WHERE "+ofDay, day.Unix(), end.Unix()).Scan(&n); err != nil {
+		return fmt.Errorf("look for runs of %s: %w", day.Format(time.DateOnly), explain(err))
+	}
+	if n == 0 {
+		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
+	}
+	// Rows stay: ClickHouse removes a part that has none, and forgets the token of the write
+	// that brought it. A repeat of that write would be counted again.
+	for _, table := range []string{"report_minute", "report_hour", "report_day", "report_instance"} {
+		err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s %s UPDATE %s WHERE bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS mutations_sync = 2",
+			s.layout.Local(table), s.layout.OnCluster(), nothingCounted(), day.Unix(), end.Unix()))
+		if err != nil {
+			return fmt.Errorf("clear %s of %s: %w", table, day.Format(time.DateOnly), explain(err))
+		}
+	}
+	// Days follow from hours by their view.
+	const measurable = "(status >= 'succeeded' AND duration_ms >= 0)"
+	for _, r := range []struct{ table, keys, by, condition string }{
+		{"report_minute", "toStartOfMinute(fire_time) AS bucket, group", "run_status", ""},
+		{"report_hour", "toStartOfHour(fire_time) AS bucket, group, job, version", "run_status", ""},
+		{"report_instance", "toStartOfHour(fire_time) AS bucket, group, instance", "status", " AND instance != ''"},
+	} {
+		keys := strings.ReplaceAll(strings.ReplaceAll(r.keys, "toStartOfMinute(fire_time) AS ", ""), "toStartOfHour(fire_time) AS ", "")
+		names := keys + ", " + strings.Join(reportNames(), ", ")
+		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
+			r.table, names, r.keys, s.layout.ReportColumns(r.by, measurable), s.layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
+		if err != nil {
+			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), explain(err))
+		}
+	}
+	return nil
+}
