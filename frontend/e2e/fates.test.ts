@@ -69,6 +69,10 @@ it("of eight pieces the one that fails makes the run fail, and is the one that i
   await page.locator(".ll").getByText("piece 5 of 8").waitFor();
   await page.getByRole("button", { name: "Piece 2: Succeeded" }).click();
   await page.locator(".ll").getByText("piece 2 of 8").waitFor();
+  await page.getByRole("link", { name: "Lines of all pieces, by time" }).click();
+  await page.waitForURL(/\/logs\?run=/);
+  for (let i = 0; i < 8; i++) await page.getByRole("link", { name: `piece ${i} of 8` }).waitFor();
+  await page.getByRole("link", { name: "piece 7 of 8" }).getByText("Piece 7", { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await close();
 });

@@ -2,3 +2,13 @@
 export function shortId(runId: string): string {
   return runId.slice(-8);
 }
+
+/** What to look for to find all lines that a run printed, in all its attempts and pieces. */
+export function linesOf(run: { run_id: string; fire_time: string }): {
+  run: string;
+  from: string;
+  to: string;
+} {
+  const fired = Date.parse(run.fire_time);
+  return { run: run.run_id, from: new Date(fired).toISOString(), to: new Date(fired + 1000).toISOString() };
+}

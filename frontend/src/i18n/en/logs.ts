@@ -10,6 +10,7 @@ export const logs = {
   noneHint: "Every word has to be in the line, in any order and case. Widen the range, or use fewer words.",
   onlyJob: "Only this job",
   around: "Lines around it",
+  piece: (i: number) => `Piece ${i}`,
   export: "Export",
   formats: { csv: "CSV", ndjson: "NDJSON", txt: "Plain text" },
   saved: (n: string) => `${n} lines saved`,

@@ -92,6 +92,7 @@ export const run = {
     running > 0 ? `${done} of ${total} done · ${running} running` : `${done} of ${total} done`,
   piece: (index: number, status: string) => `Piece ${index}: ${status}`,
   wholeLog: "Log of the run as a whole",
+  allPieces: "Lines of all pieces, by time",
   lineage: "Lineage",
   parent: "parent",
   thisRun: "this run",

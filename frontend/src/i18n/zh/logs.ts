@@ -8,6 +8,7 @@ export const logs: typeof english = {
   noneHint: "行中须包含所有词语,不分顺序与大小写。请扩大范围或减少词语。",
   onlyJob: "仅此任务",
   around: "前后日志行",
+  piece: (i) => `分片 ${i}`,
   export: "导出",
   formats: { csv: "CSV", ndjson: "NDJSON", txt: "纯文本" },
   saved: (n) => `已保存 ${n} 行`,

@@ -92,6 +92,7 @@ export const run: Messages["run"] = {
     running > 0 ? `${total} 个中完成 ${done} · 运行中 ${running}` : `${total} 个中完成 ${done}`,
   piece: (index, status) => `分片 ${index}:${status}`,
   wholeLog: "整个运行的日志",
+  allPieces: "所有分片的日志,按时间",
   lineage: "来龙去脉",
   parent: "父运行",
   thisRun: "本次运行",

@@ -102,6 +102,9 @@ function Line({ line, words, linked }: { line: LogLine; words: string[]; linked?
       <span className="ts">{f.millis(line.at)}</span>
       <span className="lv" title={t.run.levels[line.level]} />
       <span className="m">
+        {line.broadcast_index !== undefined && (
+          <span className="tag">{t.logs.piece(line.broadcast_index)}</span>
+        )}
         {pieces(text.slice(0, drawn), words).map((p, i) =>
           // biome-ignore lint/suspicious/noArrayIndexKey: a line's parts do not move
           p.found ? <mark key={i}>{p.text}</mark> : p.text,

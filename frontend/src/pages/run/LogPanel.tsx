@@ -10,6 +10,7 @@ import { plainText } from "@/lib/ansi";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
+import { linesOf } from "@/lib/ids";
 import { visibleRows } from "@/lib/logbuffer";
 import { LogFinder, patternOf } from "@/lib/logfind";
 import { isExtra, LogRows } from "@/lib/logrows";
@@ -300,7 +301,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
           onStep={find}
         />
         {(log.hasEarlier || log.hasLater) && needle !== "" && (
-          <Link to="/logs" search={{ q: needle, run: run.run_id, ...momentOf(run) }} className="link nowrap">
+          <Link to="/logs" search={{ q: needle, ...linesOf(run) }} className="link nowrap">
             {t.run.findAll}
           </Link>
         )}
@@ -459,12 +460,6 @@ function lineAt(lines: LogLine[], ms: number): number {
     else hi = mid;
   }
   return lines[lo]?.seq ?? 1;
-}
-
-/** The part of time that has the run, which lines are looked for in. */
-function momentOf(run: Run): { from: string; to: string } {
-  const fired = Date.parse(run.fire_time);
-  return { from: new Date(fired).toISOString(), to: new Date(fired + 1000).toISOString() };
 }
 
 /** The lines that a link names: #L1208, or #L1200-1208. */

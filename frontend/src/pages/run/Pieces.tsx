@@ -1,23 +1,29 @@
+import { Link } from "@tanstack/react-router";
 import { ChevronDown } from "lucide-react";
 import type { Run } from "@/api/schema.gen";
 import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
+import { linesOf } from "@/lib/ids";
 import { isLiving, tones } from "@/lib/status";
 
 /** More pieces than this are shown as cells without words. */
 const worded = 64;
 
-interface PiecesProps {
+interface PickerProps {
   total: number;
-  /** Those of which something was heard, by their index. */
-  pieces: Run[];
   chosen: number | undefined;
   onChoose(piece: number | "run"): void;
 }
 
+interface PiecesProps extends PickerProps {
+  run: Run;
+  /** Those of which something was heard, by their index. */
+  pieces: Run[];
+}
+
 /** The pieces of a run: how each does. One that is chosen has its log shown. */
-export function Pieces({ total, pieces, chosen, onChoose }: PiecesProps) {
+export function Pieces({ run, total, pieces, chosen, onChoose }: PiecesProps) {
   const { t } = useWords();
   const by = new Map(pieces.map((p) => [p.broadcast_index ?? 0, p]));
   const done = pieces.filter((p) => !isLiving(p.status)).length;
@@ -66,14 +72,19 @@ export function Pieces({ total, pieces, chosen, onChoose }: PiecesProps) {
           );
         })}
       </div>
-      <button
-        type="button"
-        className="textlink"
-        aria-pressed={chosen === undefined}
-        onClick={() => onChoose("run")}
-      >
-        {t.run.wholeLog}
-      </button>
+      <div className="textlinks">
+        <button
+          type="button"
+          className="textlink"
+          aria-pressed={chosen === undefined}
+          onClick={() => onChoose("run")}
+        >
+          {t.run.wholeLog}
+        </button>
+        <Link to="/logs" search={linesOf(run)} className="textlink">
+          {t.run.allPieces}
+        </Link>
+      </div>
     </section>
   );
 }
@@ -82,7 +93,7 @@ export function Pieces({ total, pieces, chosen, onChoose }: PiecesProps) {
 const mostListed = 200;
 
 /** Above the log: of which piece it is. */
-export function PiecePicker({ total, chosen, onChoose }: Omit<PiecesProps, "pieces">) {
+export function PiecePicker({ total, chosen, onChoose }: PickerProps) {
   const { t } = useWords();
   return (
     <Menu

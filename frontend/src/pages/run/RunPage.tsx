@@ -271,6 +271,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
         <Details detail={detail} run={shown} job={job}>
           {inPieces && pieces && (
             <Pieces
+              run={shown}
               total={Math.max(pieces.total, shown.broadcast_total ?? 0)}
               pieces={pieces.items}
               chosen={read.broadcast_index}
