@@ -48,6 +48,7 @@ type Instance struct {
 	Handlers  []string      `json:"handlers,omitempty"`
 	Slots     int           `json:"slots"`
 	Running   int           `json:"running"`
+	DrainBy   time.Time     `json:"drain_by,omitzero"` // of one that drains: when it ends at the latest; zero: when it has no runs
 	Labels    job.Labels    `json:"labels,omitempty"`
 	Zone      string        `json:"zone,omitempty"` // the label zone, if it has one
 	Load      *HostLoad     `json:"load,omitempty"`

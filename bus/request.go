@@ -60,6 +60,27 @@ type InstanceReply struct {
 	Running  int           `json:"running"`
 	Slots    int           `json:"slots"`
 	Detail   string        `json:"detail,omitempty"`
+	// DrainBy is when one that drains ends at the latest; zero while it takes as long as its
+	// runs need, or its SDK knows no such limit.
+	DrainBy time.Time `json:"drain_by,omitzero"`
+}
+
+// MaxDrain is the longest time that an instance may be given to drain.
+const MaxDrain = 7 * 24 * time.Hour
+
+// DrainRequest is the body of a [VerbDrain] request. An empty one sets no limit.
+type DrainRequest struct {
+	// Within is how long its runs may take: then it ends as one that is stopped. It is a
+	// length, not an instant, so that clocks need not agree.
+	Within job.Duration `json:"within,omitempty"`
+}
+
+// Validate reports what is wrong with r as an *InvalidError.
+func (r DrainRequest) Validate() error {
+	if r.Within < 0 || r.Within.Std() > MaxDrain {
+		return &job.InvalidError{Field: "within", Reason: fmt.Sprintf("is %s; it must be more than 0s, and at most 7d", r.Within)}
+	}
+	return nil
 }
 
 // IdleRequest is the body of a [VerbIdle] request.
@@ -110,6 +131,9 @@ func (r *InstanceReply) Respond(m *nats.Msg) error {
 	value.number("running", r.Running)
 	value.number("slots", r.Slots)
 	value.textNonempty("detail", r.Detail)
+	if !r.DrainBy.IsZero() {
+		value.text("drain_by", r.DrainBy.UTC().Format(time.RFC3339Nano))
+	}
 	reply := make(object, 0, 192)
 	reply.key("value")
 	reply = append(reply, value.end()...)

@@ -201,8 +201,9 @@ func (e *Executor) Instance() string { return e.cfg.Instance }
 // Run pulls triggers, takes those that are routed to it, and does runs until ctx is
 // done. Then it takes no more, waits [Config.Grace] for its runs, cancels the rest with
 // [ErrStopping] and gives their triggers back. Somebody may also ask it over the bus to
-// drain: then it waits for its runs, however long they take, and returns. It returns nil after such a stop, at most Grace + Patience + 5 s
-// after ctx is done. All goroutines that it started have returned by then, but for
+// drain: then it waits for its runs, however long they take or for as long as the request
+// says, cancels what is left as at the end of Grace, and returns. It returns nil after such a
+// stop, at most Grace + Patience + 5 s after ctx is done. All goroutines that it started have returned by then, but for
 // those of handlers that ignore their context.
 //
 // NATS may be away when Run begins or go away later, and the group may be unknown
@@ -239,8 +240,11 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 		defer cancel()
 		l.serve(ctx, life, true)
 	}
+	late := l.overdue(time.Now()) // runs have had their time
 	l.drain(life)
-	step(max(e.cfg.Grace, 0))
+	if !late {
+		step(max(e.cfg.Grace, 0))
+	}
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
 	step(e.cfg.Patience + lookEvery + lastWords)

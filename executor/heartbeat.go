@@ -19,7 +19,7 @@ func (l *loop) beat(now time.Time) {
 	i := bus.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
-		Slots: l.slots, Running: len(l.live), Labels: l.labels, Zone: l.labels["zone"], Load: hostLoad(),
+		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: hostLoad(),
 		Protocol: bus.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),

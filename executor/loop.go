@@ -40,10 +40,11 @@ type loop struct {
 	waiting  []*Run              // delivered beyond the free slots, not begun
 	slots    int
 	labels   job.Labels
-	cordoned bool   // takes no work, on request
-	leaving  bool   // takes no work and ends when it has none, on request
-	draining bool   // is stopping
-	done     recent // attempts that ended here, and runs that were killed before they came
+	cordoned bool      // takes no work, on request
+	leaving  bool      // takes no work and ends when it has none, on request
+	draining bool      // is stopping
+	drainBy  time.Time // when it stops though it has runs, on request; zero: never
+	done     recent    // attempts that ended here, and runs that were killed before they came
 	killed   recent
 
 	began    time.Time
@@ -73,7 +74,7 @@ func newLoop(e *Executor) (*loop, error) {
 }
 
 // serve handles what happens until ctx is done, or, if untilIdle or on request, no
-// attempt is left. Attempts live in life.
+// attempt is left, or the time for that is over. Attempts live in life.
 func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -95,7 +96,9 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 		case <-l.e.settings.changed:
 			l.adjust(life)
 		case now := <-tick.C:
-			l.look(life, now)
+			if l.look(life, now); l.overdue(now) {
+				return
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 		l.e.log.WarnContext(life, "request refused", "subject", m.Subject, "error", err)
 	}
 	reply := bus.InstanceReply{
-		Instance: l.e.cfg.Instance, Answer: answer, State: l.state(), Running: len(l.live), Slots: l.slots, Detail: detail,
+		Instance: l.e.cfg.Instance, Answer: answer, State: l.state(), Running: len(l.live), Slots: l.slots, Detail: detail, DrainBy: l.drainBy,
 	}
 	if err == nil {
 		err = reply.Respond(m)
@@ -58,11 +58,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 	case bus.VerbIdle:
 		return l.idle(m)
 	case bus.VerbDrain:
-		if !l.leaving {
-			l.leaving = true
-			l.e.log.InfoContext(life, "executor draining", "running", len(l.live))
-			l.quiet(life)
-		}
+		return bus.AnswerAccepted, "", l.depart(life, m)
 	case bus.VerbCordon:
 		if !l.cordoned {
 			l.cordoned = true
@@ -73,7 +69,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 		if l.draining {
 			return bus.AnswerDraining, "it is stopping", nil
 		}
-		l.cordoned, l.leaving = false, false
+		l.cordoned, l.leaving, l.drainBy = false, false, time.Time{}
 		l.e.log.InfoContext(life, "executor takes work again")
 		l.beat(time.Now())
 	case bus.VerbSet:
@@ -89,6 +85,41 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 		return "", "", &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in one of %s", m.Subject, strings.Join(bus.InstanceVerbs, ", "))}
 	}
 	return bus.AnswerAccepted, "", nil
+}
+
+// depart has the instance leave when it has no runs, or when the time is over that the request
+// gives them. Each request says anew how long that is.
+func (l *loop) depart(life context.Context, m *nats.Msg) error {
+	var r bus.DrainRequest
+	if len(m.Data) > 0 {
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			return &job.InvalidError{Reason: fmt.Sprintf("the request is no JSON: %v", err)}
+		}
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	if l.draining { // it is stopping already, by a limit of its own
+		return nil
+	}
+	now := time.Now()
+	l.drainBy = time.Time{}
+	if r.Within > 0 {
+		l.drainBy = now.Add(r.Within.Std())
+	}
+	if l.leaving {
+		l.beat(now)
+		return nil
+	}
+	l.leaving = true
+	l.e.log.InfoContext(life, "executor draining", "running", len(l.live), "within", r.Within.Std())
+	l.quiet(life)
+	return nil
+}
+
+// overdue reports whether the time is over that runs had while the instance drains.
+func (l *loop) overdue(now time.Time) bool {
+	return !l.draining && !l.drainBy.IsZero() && !now.Before(l.drainBy)
 }
 
 // adjust takes settings in that have changed.

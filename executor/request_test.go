@@ -112,3 +112,66 @@ func TestAnInstanceSaysWhatItCannotDo(t *testing.T) {
 		}
 	})
 }
+
+func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var a, b, c counter
+		first := w.start("a", executor.Config{Slots: 4, Grace: time.Hour}, handler(a.sleeper(time.Hour)))
+		long := w.trigger()
+		once := w.trigger(func(t *bus.Trigger) { t.Delivery = job.AtMostOnce })
+		time.Sleep(time.Second)
+		drain := func(body string) *bus.InstanceReply {
+			t.Helper()
+			reply, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbDrain, nil, []byte(body), time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reply
+		}
+		for _, bad := range []string{`{"within":"-5s"}`, `{"within":"8d"}`, `{"within":1}`} {
+			if _, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbDrain, nil, []byte(bad), time.Second); !errors.Is(err, job.ErrInvalid) {
+				t.Errorf("drain %s: %v", bad, err)
+			}
+		}
+		second := w.start("b", executor.Config{Slots: 4}, handler(b.sleeper(time.Second)))
+
+		asked := time.Now()
+		if got := drain(`{"within":"1m"}`); !got.DrainBy.Equal(asked.Add(time.Minute)) || got.State != bus.InstanceDraining {
+			t.Errorf("drained within a minute, asked at %s: %+v", asked, got)
+		}
+		time.Sleep(30 * time.Second)
+		if got := drain(`{"within":"10m"}`); !got.DrainBy.Equal(time.Now().Add(10 * time.Minute)) {
+			t.Errorf("given more time: %+v", got)
+		}
+		time.Sleep(9 * time.Minute) // longer than at first
+		all, err := w.conn.Instances(t.Context())
+		if err != nil || len(all) != 2 || !all[0].DrainBy.Equal(asked.Add(10*time.Minute+30*time.Second)) || all[0].Running != 2 {
+			t.Errorf("instances before the end: %+v, %v", all, err)
+		}
+		time.Sleep(2 * time.Minute) // the limit, not Grace, which is an hour
+		<-first.over
+		if e := w.finished(long.RunID); e.Instance != "b" || e.Status != job.StatusSucceeded || e.Attempt != 1 {
+			t.Errorf("what was given back ended %+v", e)
+		}
+		if e := w.finished(once.RunID); e.Instance != "a" || e.Status != job.StatusLost {
+			t.Errorf("at_most_once ended %+v", e)
+		}
+
+		// Without a limit, and with one that is taken away, it waits.
+		w.start("c", executor.Config{Slots: 1}, handler(c.sleeper(2*time.Hour)))
+		second.stop()
+		time.Sleep(time.Second)
+		last := w.trigger()
+		time.Sleep(time.Second)
+		for _, body := range []string{`{"within":"1m"}`, ``} {
+			if _, err := w.conn.AskInstance(t.Context(), "g", "c", bus.VerbDrain, nil, []byte(body), time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(3 * time.Hour)
+		if e := w.finished(last.RunID); e.Instance != "c" || e.Status != job.StatusSucceeded {
+			t.Errorf("without a limit it ended %+v", e)
+		}
+	})
+}

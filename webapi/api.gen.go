@@ -46,6 +46,24 @@ func (e BulkOutcome) Valid() bool {
 	}
 }
 
+// Defines values for CalendarFileEventOutcome.
+const (
+	CalendarFileEventOutcomeImported CalendarFileEventOutcome = "imported"
+	CalendarFileEventOutcomeLeftOut  CalendarFileEventOutcome = "left_out"
+)
+
+// Valid indicates whether the value is a known member of the CalendarFileEventOutcome enum.
+func (e CalendarFileEventOutcome) Valid() bool {
+	switch e {
+	case CalendarFileEventOutcomeImported:
+		return true
+	case CalendarFileEventOutcomeLeftOut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CrontabLineOutcome.
 const (
 	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
@@ -340,6 +358,23 @@ func (e ListRunsParamsSort) Valid() bool {
 // Access defines model for Access.
 type Access = auth.Access
 
+// AffectedFire defines model for AffectedFire.
+type AffectedFire struct {
+	FireTime time.Time `json:"fire_time"`
+
+	// Skipped Whether it would be skipped; else it would run
+	Skipped bool `json:"skipped"`
+}
+
+// AffectedJob defines model for AffectedJob.
+type AffectedJob struct {
+	// Fires The first 5 of them
+	Fires    []AffectedFire `json:"fires"`
+	Job      job.Name       `json:"job"`
+	Released int            `json:"released"`
+	Skipped  int            `json:"skipped"`
+}
+
 // Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
 type Alert = alert.Rule
 
@@ -457,6 +492,61 @@ type BusState = bus.State
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
+// CalendarFile defines model for CalendarFile.
+type CalendarFile struct {
+	// Text The file, as RFC 5545 has it
+	Text string `json:"text"`
+
+	// Years For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
+	Years int `json:"years,omitempty"`
+
+	// Zone The time zone in which dates are meant. Defaults to that of the file, or else UTC
+	Zone string `json:"zone,omitempty"`
+}
+
+// CalendarFileEvent defines model for CalendarFileEvent.
+type CalendarFileEvent struct {
+	// Dates As in a calendar: 2026-12-25, or 12-25 for every year
+	Dates []string `json:"dates"`
+
+	// Days Of one that is on days of every week: which
+	//
+	// Examples: sat,sun
+	Days string `json:"days,omitempty"`
+
+	// Line Where it begins, from 1
+	Line int `json:"line"`
+
+	// Note The same in words, or up to when it was written out
+	Note    string                   `json:"note,omitempty"`
+	Outcome CalendarFileEventOutcome `json:"outcome"`
+
+	// Reason Why it was left out. over: or no day of it is left
+	Reason string `json:"reason,omitempty"`
+	Title  string `json:"title"`
+}
+
+// CalendarFileEventOutcome defines model for CalendarFileEvent.Outcome.
+type CalendarFileEventOutcome string
+
+// CalendarFileRead defines model for CalendarFileRead.
+type CalendarFileRead struct {
+	Dates []string `json:"dates"`
+
+	// Events In the order of the file
+	Events []CalendarFileEvent `json:"events"`
+
+	// Title What the file calls itself; may be empty
+	Title string `json:"title"`
+
+	// Until Up to which day events that recur without end were written out
+	Until   string           `json:"until,omitempty"`
+	Windows []CalendarWindow `json:"windows"`
+
+	// Zone That of the request or else of the file; empty if neither has one
+	Zone string `json:"zone"`
+}
+
 // CalendarItem defines model for CalendarItem.
 type CalendarItem struct {
 	Definition CalendarVersion `json:"definition"`
@@ -468,8 +558,28 @@ type CalendarList struct {
 	Items []CalendarItem `json:"items"`
 }
 
+// CalendarPreview defines model for CalendarPreview.
+type CalendarPreview struct {
+	// Complete False when there were too many jobs or fires to look at all
+	Complete bool      `json:"complete"`
+	From     time.Time `json:"from"`
+
+	// Jobs Those that name the calendar, at most 500, in order of name
+	Jobs []AffectedJob `json:"jobs"`
+
+	// Released Fires that would run and are skipped now
+	Released int `json:"released"`
+
+	// Skipped Fires that would be skipped and run now
+	Skipped int       `json:"skipped"`
+	To      time.Time `json:"to"`
+}
+
 // CalendarVersion defines model for CalendarVersion.
 type CalendarVersion = job.CalendarVersion
+
+// CalendarWindow defines model for CalendarWindow.
+type CalendarWindow = job.Window
 
 // Can The executor groups in which one can do something; `*` alone is everywhere
 type Can struct {
@@ -731,6 +841,9 @@ type DiscrepancyPage struct {
 	Items []Discrepancy `json:"items"`
 	Next  string        `json:"next,omitempty"`
 }
+
+// DrainRequest defines model for DrainRequest.
+type DrainRequest = bus.DrainRequest
 
 // Duration Examples: 5m
 type Duration = job.Duration
@@ -2933,6 +3046,9 @@ type TryAlertJSONRequestBody = Alert
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// PreviewCalendarJSONRequestBody defines body for PreviewCalendar for application/json ContentType.
+type PreviewCalendarJSONRequestBody = Calendar
+
 // PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
 type PutGroupJSONRequestBody = GroupLimits
 
@@ -2942,6 +3058,9 @@ type CreateCredentialJSONRequestBody = CredentialRequest
 // RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
 type RotateCredentialJSONRequestBody = RotationRequest
 
+// DrainInstanceJSONRequestBody defines body for DrainInstance for application/json ContentType.
+type DrainInstanceJSONRequestBody = DrainRequest
+
 // SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
 type SetInstanceJSONRequestBody = InstanceSettings
 
@@ -2950,6 +3069,9 @@ type PutSecretJSONRequestBody = SecretRequest
 
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
+
+// ReadCalendarFileJSONRequestBody defines body for ReadCalendarFile for application/json ContentType.
+type ReadCalendarFileJSONRequestBody = CalendarFile
 
 // ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
 type ReadCrontabJSONRequestBody = CrontabRequest
@@ -3109,6 +3231,9 @@ type ServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(c *fiber.Ctx, calendar string, params PutCalendarParams) error
+	// PreviewCalendar Which fires of the next year saving a calendar would affect
+	// (POST /api/v1/calendars/{calendar}/preview)
+	PreviewCalendar(c *fiber.Ctx, calendar string) error
 	// ListDeadLetters Messages about runs that were refused, the newest first
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *fiber.Ctx, params ListDeadLettersParams) error
@@ -3121,6 +3246,9 @@ type ServerInterface interface {
 	// ReplayDeadLetter Send a refused message again, as after an upgrade
 	// (POST /api/v1/dead-letters/{sequence}/replay)
 	ReplayDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
+	// CollectDiagnostics What a maintainer asks for when something is wrong
+	// (POST /api/v1/diagnostics)
+	CollectDiagnostics(c *fiber.Ctx) error
 	// ListFires What will fire in a range of time, job by job
 	// (GET /api/v1/fires)
 	ListFires(c *fiber.Ctx, params ListFiresParams) error
@@ -3181,6 +3309,9 @@ type ServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(c *fiber.Ctx, params SetHoldParams) error
+	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+	// (POST /api/v1/import/calendar)
+	ReadCalendarFile(c *fiber.Ctx) error
 	// ReadCrontab What the lines of a crontab would be as jobs
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(c *fiber.Ctx) error
@@ -4689,6 +4820,35 @@ func (siw *ServerInterfaceWrapper) PutCalendar(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// PreviewCalendar operation middleware
+func (siw *ServerInterfaceWrapper) PreviewCalendar(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "calendar" -------------
+	var calendar string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "calendar", c.Params("calendar"), &calendar, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter calendar: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewCalendar(c, calendar)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListDeadLetters operation middleware
 func (siw *ServerInterfaceWrapper) ListDeadLetters(c *fiber.Ctx) error {
 
@@ -4807,6 +4967,24 @@ func (siw *ServerInterfaceWrapper) ReplayDeadLetter(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReplayDeadLetter(c, sequence)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CollectDiagnostics operation middleware
+func (siw *ServerInterfaceWrapper) CollectDiagnostics(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CollectDiagnostics(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5679,6 +5857,24 @@ func (siw *ServerInterfaceWrapper) SetHold(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SetHold(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadCalendarFile operation middleware
+func (siw *ServerInterfaceWrapper) ReadCalendarFile(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadCalendarFile(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -9185,6 +9381,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/import/xxl-job", wrapper.ReadXXLJob)
 
+	router.Post(options.BaseURL+"/api/v1/import/calendar", wrapper.ReadCalendarFile)
+
 	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
 
 	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
@@ -9212,6 +9410,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/calendars/:calendar", wrapper.GetCalendar)
 
 	router.Put(options.BaseURL+"/api/v1/calendars/:calendar", wrapper.PutCalendar)
+
+	router.Post(options.BaseURL+"/api/v1/calendars/:calendar/preview", wrapper.PreviewCalendar)
 
 	router.Get(options.BaseURL+"/api/v1/runs", wrapper.ListRuns)
 
@@ -9326,6 +9526,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Delete(options.BaseURL+"/api/v1/alerts/silences/:silence", wrapper.EndSilence)
 
 	router.Get(options.BaseURL+"/api/v1/version", wrapper.GetVersion)
+
+	router.Post(options.BaseURL+"/api/v1/diagnostics", wrapper.CollectDiagnostics)
 
 	router.Get(options.BaseURL+"/healthz", wrapper.Healthz)
 
@@ -10178,6 +10380,36 @@ func (response PutCalendardefaultApplicationProblemPlusJSONResponse) VisitPutCal
 	return ctx.JSON(&response.Body)
 }
 
+type PreviewCalendarRequestObject struct {
+	Calendar string `json:"calendar"`
+	Body     *PreviewCalendarJSONRequestBody
+}
+
+type PreviewCalendarResponseObject interface {
+	VisitPreviewCalendarResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewCalendar200JSONResponse CalendarPreview
+
+func (response PreviewCalendar200JSONResponse) VisitPreviewCalendarResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PreviewCalendardefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PreviewCalendardefaultApplicationProblemPlusJSONResponse) VisitPreviewCalendarResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListDeadLettersRequestObject struct {
 	Params ListDeadLettersParams
 }
@@ -10286,6 +10518,50 @@ type ReplayDeadLetterdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReplayDeadLetterdefaultApplicationProblemPlusJSONResponse) VisitReplayDeadLetterResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CollectDiagnosticsRequestObject struct {
+}
+
+type CollectDiagnosticsResponseObject interface {
+	VisitCollectDiagnosticsResponse(ctx *fiber.Ctx) error
+}
+
+type CollectDiagnostics200ResponseHeaders struct {
+	ContentDisposition string
+}
+
+type CollectDiagnostics200ApplicationZipResponse struct {
+	Body          io.Reader
+	Headers       CollectDiagnostics200ResponseHeaders
+	ContentLength int64
+}
+
+func (response CollectDiagnostics200ApplicationZipResponse) VisitCollectDiagnosticsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	ctx.Response().Header.Set("Content-Type", "application/zip")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type CollectDiagnosticsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CollectDiagnosticsdefaultApplicationProblemPlusJSONResponse) VisitCollectDiagnosticsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10622,6 +10898,7 @@ func (response CordonInstancedefaultApplicationProblemPlusJSONResponse) VisitCor
 type DrainInstanceRequestObject struct {
 	Group    GroupName    `json:"group"`
 	Instance InstanceName `json:"instance"`
+	Body     *DrainInstanceJSONRequestBody
 }
 
 type DrainInstanceResponseObject interface {
@@ -10881,6 +11158,35 @@ type SetHolddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SetHolddefaultApplicationProblemPlusJSONResponse) VisitSetHoldResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReadCalendarFileRequestObject struct {
+	Body *ReadCalendarFileJSONRequestBody
+}
+
+type ReadCalendarFileResponseObject interface {
+	VisitReadCalendarFileResponse(ctx *fiber.Ctx) error
+}
+
+type ReadCalendarFile200JSONResponse CalendarFileRead
+
+func (response ReadCalendarFile200JSONResponse) VisitReadCalendarFileResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadCalendarFiledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReadCalendarFiledefaultApplicationProblemPlusJSONResponse) VisitReadCalendarFileResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -13132,6 +13438,9 @@ type StrictServerInterface interface {
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(ctx context.Context, request PutCalendarRequestObject) (PutCalendarResponseObject, error)
+	// PreviewCalendar Which fires of the next year saving a calendar would affect
+	// (POST /api/v1/calendars/{calendar}/preview)
+	PreviewCalendar(ctx context.Context, request PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error)
 	// ListDeadLetters Messages about runs that were refused, the newest first
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
@@ -13144,6 +13453,9 @@ type StrictServerInterface interface {
 	// ReplayDeadLetter Send a refused message again, as after an upgrade
 	// (POST /api/v1/dead-letters/{sequence}/replay)
 	ReplayDeadLetter(ctx context.Context, request ReplayDeadLetterRequestObject) (ReplayDeadLetterResponseObject, error)
+	// CollectDiagnostics What a maintainer asks for when something is wrong
+	// (POST /api/v1/diagnostics)
+	CollectDiagnostics(ctx context.Context, request CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error)
 	// ListFires What will fire in a range of time, job by job
 	// (GET /api/v1/fires)
 	ListFires(ctx context.Context, request ListFiresRequestObject) (ListFiresResponseObject, error)
@@ -13204,6 +13516,9 @@ type StrictServerInterface interface {
 	// SetHold Pause or resume everything
 	// (PUT /api/v1/hold)
 	SetHold(ctx context.Context, request SetHoldRequestObject) (SetHoldResponseObject, error)
+	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+	// (POST /api/v1/import/calendar)
+	ReadCalendarFile(ctx context.Context, request ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error)
 	// ReadCrontab What the lines of a crontab would be as jobs
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(ctx context.Context, request ReadCrontabRequestObject) (ReadCrontabResponseObject, error)
@@ -14291,6 +14606,47 @@ func (sh *strictHandler) PutCalendar(ctx *fiber.Ctx, calendar string, params Put
 	return nil
 }
 
+// PreviewCalendar operation middleware
+func (sh *strictHandler) PreviewCalendar(ctx *fiber.Ctx, calendar string) error {
+	var request PreviewCalendarRequestObject
+
+	request.Calendar = calendar
+
+	var body PreviewCalendarJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewCalendar(ctx.UserContext(), request.(PreviewCalendarRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewCalendar")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewCalendarResponseObject); ok {
+		if err := validResponse.VisitPreviewCalendarResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDeadLetters operation middleware
 func (sh *strictHandler) ListDeadLetters(ctx *fiber.Ctx, params ListDeadLettersParams) error {
 	var request ListDeadLettersRequestObject
@@ -14391,6 +14747,31 @@ func (sh *strictHandler) ReplayDeadLetter(ctx *fiber.Ctx, sequence DeadLetterSeq
 		return err
 	} else if validResponse, ok := response.(ReplayDeadLetterResponseObject); ok {
 		if err := validResponse.VisitReplayDeadLetterResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CollectDiagnostics operation middleware
+func (sh *strictHandler) CollectDiagnostics(ctx *fiber.Ctx) error {
+	var request CollectDiagnosticsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CollectDiagnostics(ctx.UserContext(), request.(CollectDiagnosticsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CollectDiagnostics")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CollectDiagnosticsResponseObject); ok {
+		if err := validResponse.VisitCollectDiagnosticsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -14750,6 +15131,23 @@ func (sh *strictHandler) DrainInstance(ctx *fiber.Ctx, group GroupName, instance
 	request.Group = group
 	request.Instance = instance
 
+	var body DrainInstanceJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.DrainInstance(ctx.UserContext(), request.(DrainInstanceRequestObject))
 	}
@@ -15023,6 +15421,45 @@ func (sh *strictHandler) SetHold(ctx *fiber.Ctx, params SetHoldParams) error {
 		return err
 	} else if validResponse, ok := response.(SetHoldResponseObject); ok {
 		if err := validResponse.VisitSetHoldResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadCalendarFile operation middleware
+func (sh *strictHandler) ReadCalendarFile(ctx *fiber.Ctx) error {
+	var request ReadCalendarFileRequestObject
+
+	var body ReadCalendarFileJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadCalendarFile(ctx.UserContext(), request.(ReadCalendarFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadCalendarFile")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadCalendarFileResponseObject); ok {
+		if err := validResponse.VisitReadCalendarFileResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"carillon/alert"
 	"carillon/audit"
 	"carillon/auth"
@@ -40,7 +42,10 @@ type handlers struct {
 
 	executors bool // NATS asks who may connect as one
 
-	metrics *metrics
+	metrics  *metrics
+	settings map[string]string   // of the process, without secrets
+	profiles bool                // stacks of goroutines may be told
+	gatherer prometheus.Gatherer // of the process's metrics
 
 	cookie func(secret string) string     // what Set-Cookie says
 	link   func(invitation string) string // where an invitation is accepted

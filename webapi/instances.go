@@ -17,9 +17,22 @@ const instanceWait = 5 * time.Second
 
 // DrainInstance answers POST /groups/{group}/instances/{instance}/drain.
 func (h *handlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (DrainInstanceResponseObject, error) {
-	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbDrain, struct{}{})
+	var wish bus.DrainRequest
+	if r.Body != nil {
+		wish = *r.Body
+	}
+	if err := wish.Validate(); err != nil {
+		return nil, err
+	}
+	if err := describe(ctx, true, "", nil, wish); err != nil {
+		return nil, err
+	}
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbDrain, wish)
 	if err != nil {
 		return nil, err
+	}
+	if wish.Within > 0 && reply.DrainBy.IsZero() && reply.Answer == bus.AnswerAccepted {
+		reply.Detail = "its SDK knows no limit for that: it waits for its runs, however long they take"
 	}
 	return DrainInstance200JSONResponse(*reply), nil
 }

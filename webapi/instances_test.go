@@ -46,6 +46,8 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w.problem(400, "invalid", "POST", path+"settings", `{"labels":null}`, `"reason":"must not be null"`)
 	w.problem(404, "not_found", "POST", "/api/v1/groups/billing/instances/b2/drain", nil, "no live instance b2")
 	w.problem(400, "invalid", "POST", "/api/v1/groups/billing/instances/B.2/drain", nil, "instance")
+	w.problem(400, "invalid", "POST", path+"drain", `{"within":"8d"}`, `"field":"within"`, "at most 7d")
+	w.problem(400, "invalid", "POST", path+"drain", `{"within":"soon"}`, "within")
 	tell("drain", nil, bus.InstanceReply{State: bus.InstanceDraining, Slots: 7})
 	w.check(<-over)
 }

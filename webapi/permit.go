@@ -90,6 +90,8 @@ var permits = map[string]permit{
 	"readCrontab":     {role: auth.Viewer, where: somewhere}, // these read what they are sent, and nothing else
 	"readXXLJob":      {role: auth.Viewer, where: somewhere},
 
+	"readCalendarFile": {role: auth.Viewer, where: somewhere}, // as those
+
 	"backfillJob":    {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
 	"listBackfills":  {role: auth.Viewer, where: ofPath},
 	"cancelBackfill": {role: auth.Operator, where: ofPath, change: "backfill {backfill} of job {group}/{name}"},
@@ -114,10 +116,11 @@ var permits = map[string]permit{
 	"previewRetention": {role: auth.Viewer, where: everywhere},
 	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},
 
-	"listCalendars":  {role: auth.Viewer, where: somewhere},
-	"getCalendar":    {role: auth.Viewer, where: somewhere},
-	"putCalendar":    {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
-	"deleteCalendar": {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
+	"listCalendars":   {role: auth.Viewer, where: somewhere},
+	"getCalendar":     {role: auth.Viewer, where: somewhere},
+	"previewCalendar": {role: auth.Viewer, where: somewhere}, // of jobs that the caller sees
+	"putCalendar":     {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
+	"deleteCalendar":  {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
 
 	"listFires":  {role: auth.Viewer, where: somewhere},
 	"countFires": {role: auth.Viewer, where: somewhere},
@@ -152,6 +155,8 @@ var permits = map[string]permit{
 	"getBus":     {role: auth.Viewer, where: somewhere}, // without consumers of groups that the caller does not see
 	"listGroups": {role: auth.Viewer, where: somewhere},
 	"metrics":    {role: auth.Viewer, where: somewhere},
+
+	"collectDiagnostics": {role: auth.Admin, where: everywhere, change: "diagnostics"},
 
 	"drainInstance":    {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
 	"cordonInstance":   {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},

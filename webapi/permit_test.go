@@ -42,7 +42,7 @@ var personas = []struct {
 }
 
 // onlyAsks lists operations that are no GET and change nothing.
-var onlyAsks = []string{"previewSchedule", "previewRetention", "querySQL", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
+var onlyAsks = []string{"previewCalendar", "previewSchedule", "previewRetention", "querySQL", "readCalendarFile", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
 
 // signsIn lists operations that are GET, as browsers are led there, and begin a session.
 var signsIn = []string{"finishProviderSignIn"}

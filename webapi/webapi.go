@@ -72,6 +72,12 @@ type Config struct {
 	// Retention is how long history is kept while nobody has said otherwise. Defaults to
 	// logstore.DefaultRetention.
 	Retention *job.Retention
+	// Settings are those of the process by their names, for POST /diagnostics. They must have
+	// no secrets. Defaults to none.
+	Settings map[string]string
+	// Profiles says that POST /diagnostics may tell the stacks of goroutines. Defaults to
+	// false.
+	Profiles bool
 	// Registerer takes the package's metrics, and Gatherer gives those that GET
 	// /metrics shows. Default to a registry of the server's own.
 	Registerer prometheus.Registerer
@@ -182,6 +188,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 		retention: *cfg.Retention,
+		settings:  cfg.Settings, profiles: cfg.Profiles, gatherer: cfg.Gatherer,
 	}
 	s.handlers.asked, _ = store.(logstore.Asked)
 	s.handlers.stoodIn, _ = store.(StoodIn)

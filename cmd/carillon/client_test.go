@@ -61,7 +61,7 @@ func (s *terminal) run(stdin string, args ...string) (code int, out, errOut stri
 	var o, e strings.Builder
 	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
 		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
-		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand(), newWaitCommand())
+		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand(), newWaitCommand(), newDiagnosticsCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }

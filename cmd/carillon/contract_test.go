@@ -17,7 +17,7 @@ import (
 var commandOf = map[string]string{
 	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "auditLedger": "audit",
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
-	"countLogs": "search", "countRuns": "report fates", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
+	"countLogs": "search", "countRuns": "report fates", "collectDiagnostics": "diagnostics", "previewCalendar": "import calendar", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
 	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAudit": "changes", "exportRuns": "get runs", "facetRuns": "report breakdown",
@@ -51,6 +51,7 @@ var commandOf = map[string]string{
 	"readInvitation":       "- what a sign-in page says of a link",
 	"previewSchedule":      "- carillon next computes it without a server",
 	"readCrontab":          "- carillon import crontab reads it without a server",
+	"readCalendarFile":     "- carillon import calendar reads it without a server",
 	"readXXLJob":           "- carillon import xxl-job reads it without a server",
 	"getReference":         "- a page",
 	"getContract":          "- a file for generators",

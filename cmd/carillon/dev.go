@@ -130,6 +130,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	}
 	defer endTraces(ctx)
 	o.tracer = tracer
+	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
 	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
 		return err

@@ -22,11 +22,12 @@ import (
 func newImportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "Bring jobs along from another scheduler",
+		Short: "Bring jobs along from another scheduler, or days from a calendar",
 		Example: "  carillon import crontab /etc/crontab --dry-run\n" +
-			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run",
+			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
+			"  carillon import calendar holidays.ics --name holidays --dry-run",
 	}
-	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand())
+	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand(), newImportCalendarCommand())
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,16 +15,21 @@ import (
 )
 
 func newDrainCommand() *cobra.Command {
-	return newInstanceCommand(&cobra.Command{
+	var within time.Duration
+	cmd := newInstanceCommand(&cobra.Command{
 		Use:   "drain INSTANCE...",
 		Short: "Have executor instances finish what they have, and leave",
 		Long: "Have executor instances take no more runs, finish those that they have, however long\n" +
-			"that takes, and end. An instance is named as \"carillon get groups\" shows it, or as\n" +
+			"that takes, and end. With --within they end after that time at the latest: what still runs\n" +
+			"is cancelled and given back, so that another instance does it anew, or, of jobs with\n" +
+			"delivery at_most_once, recorded as lost. To drain again sets the time anew. An instance is named as \"carillon get groups\" shows it, or as\n" +
 			"GROUP/INSTANCE where the name alone is not enough. \"carillon uncordon\" has it stay after all.",
-		Example: "  carillon drain web1-4711-k3x9qa\n  carillon drain billing/web1-4711-k3x9qa billing/web2-815-q7h2mm",
+		Example: "  carillon drain web1-4711-k3x9qa\n  carillon drain web1-4711-k3x9qa --within 30m\n  carillon drain billing/web1-4711-k3x9qa billing/web2-815-q7h2mm",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
-		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance))
+		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, bus.DrainRequest{Within: job.Duration(within)}))
 	})
+	cmd.Flags().Var(durationFlag{&within, 0}, "within", "how long their runs may take, as in 30m, 7d at most (default: as long as they need)")
+	return cmd
 }
 
 func newCordonCommand() *cobra.Command {
@@ -114,7 +120,14 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 		})
 		return errors.Join(r.output.show(cmd.OutOrStdout(), replies, func(t *table) {
 			for _, i := range replies {
-				t.line(fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots))
+				text := fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots)
+				if !i.DrainBy.IsZero() {
+					text += ", and ends by " + instant(i.DrainBy)
+				}
+				if i.Detail != "" {
+					text += "; " + i.Detail
+				}
+				t.line(text)
 			}
 		}), err)
 	}

@@ -72,6 +72,7 @@ func commands() []*cobra.Command {
 		newCredentialCommand(),
 		newNATSCommand(),
 		newBackupCommand(),
+		newDiagnosticsCommand(),
 		newAlertCommand(),
 
 		newLoginCommand(),

@@ -134,6 +134,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	defer endTraces(ctx)
 	o.tracer = tracer
+	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
 	n, err := o.open(ctx, conn, listener, log)
 	if err != nil {
 		return err

@@ -46,6 +46,24 @@ func (e BulkOutcome) Valid() bool {
 	}
 }
 
+// Defines values for CalendarFileEventOutcome.
+const (
+	CalendarFileEventOutcomeImported CalendarFileEventOutcome = "imported"
+	CalendarFileEventOutcomeLeftOut  CalendarFileEventOutcome = "left_out"
+)
+
+// Valid indicates whether the value is a known member of the CalendarFileEventOutcome enum.
+func (e CalendarFileEventOutcome) Valid() bool {
+	switch e {
+	case CalendarFileEventOutcomeImported:
+		return true
+	case CalendarFileEventOutcomeLeftOut:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CrontabLineOutcome.
 const (
 	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
@@ -367,6 +385,23 @@ func (e ListRunsParamsSort) Valid() bool {
 // Access defines model for Access.
 type Access = auth.Access
 
+// AffectedFire defines model for AffectedFire.
+type AffectedFire struct {
+	FireTime time.Time `json:"fire_time"`
+
+	// Skipped Whether it would be skipped; else it would run
+	Skipped bool `json:"skipped"`
+}
+
+// AffectedJob defines model for AffectedJob.
+type AffectedJob struct {
+	// Fires The first 5 of them
+	Fires    []AffectedFire `json:"fires"`
+	Job      job.Name       `json:"job"`
+	Released int            `json:"released"`
+	Skipped  int            `json:"skipped"`
+}
+
 // Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
 type Alert = alert.Rule
 
@@ -484,6 +519,61 @@ type BusState = bus.State
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
+// CalendarFile defines model for CalendarFile.
+type CalendarFile struct {
+	// Text The file, as RFC 5545 has it
+	Text string `json:"text"`
+
+	// Years For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
+	Years int `json:"years,omitempty"`
+
+	// Zone The time zone in which dates are meant. Defaults to that of the file, or else UTC
+	Zone string `json:"zone,omitempty"`
+}
+
+// CalendarFileEvent defines model for CalendarFileEvent.
+type CalendarFileEvent struct {
+	// Dates As in a calendar: 2026-12-25, or 12-25 for every year
+	Dates []string `json:"dates"`
+
+	// Days Of one that is on days of every week: which
+	//
+	// Examples: sat,sun
+	Days string `json:"days,omitempty"`
+
+	// Line Where it begins, from 1
+	Line int `json:"line"`
+
+	// Note The same in words, or up to when it was written out
+	Note    string                   `json:"note,omitempty"`
+	Outcome CalendarFileEventOutcome `json:"outcome"`
+
+	// Reason Why it was left out. over: or no day of it is left
+	Reason string `json:"reason,omitempty"`
+	Title  string `json:"title"`
+}
+
+// CalendarFileEventOutcome defines model for CalendarFileEvent.Outcome.
+type CalendarFileEventOutcome string
+
+// CalendarFileRead defines model for CalendarFileRead.
+type CalendarFileRead struct {
+	Dates []string `json:"dates"`
+
+	// Events In the order of the file
+	Events []CalendarFileEvent `json:"events"`
+
+	// Title What the file calls itself; may be empty
+	Title string `json:"title"`
+
+	// Until Up to which day events that recur without end were written out
+	Until   string           `json:"until,omitempty"`
+	Windows []CalendarWindow `json:"windows"`
+
+	// Zone That of the request or else of the file; empty if neither has one
+	Zone string `json:"zone"`
+}
+
 // CalendarItem defines model for CalendarItem.
 type CalendarItem struct {
 	Definition CalendarVersion `json:"definition"`
@@ -495,8 +585,28 @@ type CalendarList struct {
 	Items []CalendarItem `json:"items"`
 }
 
+// CalendarPreview defines model for CalendarPreview.
+type CalendarPreview struct {
+	// Complete False when there were too many jobs or fires to look at all
+	Complete bool      `json:"complete"`
+	From     time.Time `json:"from"`
+
+	// Jobs Those that name the calendar, at most 500, in order of name
+	Jobs []AffectedJob `json:"jobs"`
+
+	// Released Fires that would run and are skipped now
+	Released int `json:"released"`
+
+	// Skipped Fires that would be skipped and run now
+	Skipped int       `json:"skipped"`
+	To      time.Time `json:"to"`
+}
+
 // CalendarVersion defines model for CalendarVersion.
 type CalendarVersion = job.CalendarVersion
+
+// CalendarWindow defines model for CalendarWindow.
+type CalendarWindow = job.Window
 
 // Can The executor groups in which one can do something; `*` alone is everywhere
 type Can struct {
@@ -758,6 +868,9 @@ type DiscrepancyPage struct {
 	Items []Discrepancy `json:"items"`
 	Next  string        `json:"next,omitempty"`
 }
+
+// DrainRequest defines model for DrainRequest.
+type DrainRequest = bus.DrainRequest
 
 // Duration Examples: 5m
 type Duration = job.Duration
@@ -2972,6 +3085,9 @@ type TryAlertJSONRequestBody = Alert
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar
 
+// PreviewCalendarJSONRequestBody defines body for PreviewCalendar for application/json ContentType.
+type PreviewCalendarJSONRequestBody = Calendar
+
 // PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
 type PutGroupJSONRequestBody = GroupLimits
 
@@ -2981,6 +3097,9 @@ type CreateCredentialJSONRequestBody = CredentialRequest
 // RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
 type RotateCredentialJSONRequestBody = RotationRequest
 
+// DrainInstanceJSONRequestBody defines body for DrainInstance for application/json ContentType.
+type DrainInstanceJSONRequestBody = DrainRequest
+
 // SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
 type SetInstanceJSONRequestBody = InstanceSettings
 
@@ -2989,6 +3108,9 @@ type PutSecretJSONRequestBody = SecretRequest
 
 // SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
 type SetHoldJSONRequestBody = HoldRequest
+
+// ReadCalendarFileJSONRequestBody defines body for ReadCalendarFile for application/json ContentType.
+type ReadCalendarFileJSONRequestBody = CalendarFile
 
 // ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
 type ReadCrontabJSONRequestBody = CrontabRequest
@@ -3421,6 +3543,28 @@ type ClientInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PreviewCalendarWithBody Which fires of the next year saving a calendar would affect
+	//
+	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+	// or except: the fires that would be skipped and run now, and those that would run and are
+	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+	PreviewCalendarWithBody(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewCalendar Which fires of the next year saving a calendar would affect
+	//
+	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+	// or except: the fires that would be skipped and run now, and those that would run and are
+	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+	PreviewCalendar(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDeadLetters Messages about runs that were refused, the newest first
 	//
 	// What executors or servers have sent and the history could not take: forged, damaged, or
@@ -3447,6 +3591,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
 	ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CollectDiagnostics What a maintainer asks for when something is wrong
+	//
+	// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
+	// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
+	// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
+	// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+	//
+	// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
+	CollectDiagnostics(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowEvents Hear what has changed, as it does
 	//
@@ -3582,12 +3736,29 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
 	CordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrainInstance Have an instance finish what it has, and leave
+	// DrainInstanceWithBody Have an instance finish what it has, and leave
 	//
-	// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+	// or takes it away. `uncordon` has it stay after all.
+	//
+	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-	DrainInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DrainInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainInstance Have an instance finish what it has, and leave
+	//
+	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+	// or takes it away. `uncordon` has it stay after all.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+	DrainInstance(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetInstanceWithBody Change an instance's slots or labels
 	//
@@ -3678,6 +3849,30 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
 	SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadCalendarFileWithBody What an iCalendar file (.ics) would be as a calendar
+	//
+	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+	// from the first day of this year on; those that last part of a day, are cancelled or are
+	// over are left out, with the reason. A file with anything that bears on its days and is not
+	// understood is refused, by the number of the line.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+	ReadCalendarFileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+	//
+	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+	// from the first day of this year on; those that last part of a day, are cancelled or are
+	// over are left out, with the reason. A file with anything that bears on its days and is not
+	// understood is refused, by the number of the line.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+	ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReadCrontabWithBody What the lines of a crontab would be as jobs
 	//
@@ -5182,6 +5377,48 @@ func (c *Client) PutCalendar(ctx context.Context, calendar string, params *PutCa
 	return c.Client.Do(req)
 }
 
+// PreviewCalendarWithBody Which fires of the next year saving a calendar would affect
+//
+// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+// or except: the fires that would be skipped and run now, and those that would run and are
+// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+func (c *Client) PreviewCalendarWithBody(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewCalendarRequestWithBody(c.Server, calendar, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewCalendar Which fires of the next year saving a calendar would affect
+//
+// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+// or except: the fires that would be skipped and run now, and those that would run and are
+// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+func (c *Client) PreviewCalendar(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewCalendarRequest(c.Server, calendar, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListDeadLetters Messages about runs that were refused, the newest first
 //
 // What executors or servers have sent and the history could not take: forged, damaged, or
@@ -5239,6 +5476,26 @@ func (c *Client) GetDeadLetter(ctx context.Context, sequence DeadLetterSequence,
 // Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
 func (c *Client) ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplayDeadLetterRequest(c.Server, sequence)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CollectDiagnostics What a maintainer asks for when something is wrong
+//
+// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
+// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
+// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
+// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+//
+// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
+func (c *Client) CollectDiagnostics(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCollectDiagnosticsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -5533,13 +5790,40 @@ func (c *Client) CordonInstance(ctx context.Context, group GroupName, instance I
 	return c.Client.Do(req)
 }
 
-// DrainInstance Have an instance finish what it has, and leave
+// DrainInstanceWithBody Have an instance finish what it has, and leave
 //
-// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+// or takes it away. `uncordon` has it stay after all.
+//
+// Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-func (c *Client) DrainInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDrainInstanceRequest(c.Server, group, instance)
+func (c *Client) DrainInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainInstanceRequestWithBody(c.Server, group, instance, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainInstance Have an instance finish what it has, and leave
+//
+// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+// or takes it away. `uncordon` has it stay after all.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+func (c *Client) DrainInstance(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainInstanceRequest(c.Server, group, instance, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5740,6 +6024,50 @@ func (c *Client) SetHoldWithBody(ctx context.Context, params *SetHoldParams, con
 // Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
 func (c *Client) SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetHoldRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadCalendarFileWithBody What an iCalendar file (.ics) would be as a calendar
+//
+// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+// from the first day of this year on; those that last part of a day, are cancelled or are
+// over are left out, with the reason. A file with anything that bears on its days and is not
+// understood is refused, by the number of the line.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+func (c *Client) ReadCalendarFileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadCalendarFileRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+//
+// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+// from the first day of this year on; those that last part of a day, are cancelled or are
+// over are left out, with the reason. A file with anything that bears on its days and is not
+// understood is refused, by the number of the line.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+func (c *Client) ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadCalendarFileRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9131,6 +9459,53 @@ func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCa
 	return req, nil
 }
 
+// NewPreviewCalendarRequest calls the generic PreviewCalendar builder with application/json body
+func NewPreviewCalendarRequest(server string, calendar string, body PreviewCalendarJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPreviewCalendarRequestWithBody(server, calendar, "application/json", bodyReader)
+}
+
+// NewPreviewCalendarRequestWithBody constructs an http.Request for the PreviewCalendar method, with any body, and a specified content type
+func NewPreviewCalendarRequestWithBody(server string, calendar string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "calendar", calendar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/calendars/%s/preview", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListDeadLettersRequest constructs an http.Request for the ListDeadLetters method
 func NewListDeadLettersRequest(server string, params *ListDeadLettersParams) (*http.Request, error) {
 	var err error
@@ -9282,6 +9657,33 @@ func NewReplayDeadLetterRequest(server string, sequence DeadLetterSequence) (*ht
 	}
 
 	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s/replay", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCollectDiagnosticsRequest constructs an http.Request for the CollectDiagnostics method
+func NewCollectDiagnosticsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/diagnostics")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -10059,8 +10461,19 @@ func NewCordonInstanceRequest(server string, group GroupName, instance InstanceN
 	return req, nil
 }
 
-// NewDrainInstanceRequest constructs an http.Request for the DrainInstance method
-func NewDrainInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
+// NewDrainInstanceRequest calls the generic DrainInstance builder with application/json body
+func NewDrainInstanceRequest(server string, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrainInstanceRequestWithBody(server, group, instance, "application/json", bodyReader)
+}
+
+// NewDrainInstanceRequestWithBody constructs an http.Request for the DrainInstance method, with any body, and a specified content type
+func NewDrainInstanceRequestWithBody(server string, group GroupName, instance InstanceName, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -10092,10 +10505,12 @@ func NewDrainInstanceRequest(server string, group GroupName, instance InstanceNa
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -10459,6 +10874,46 @@ func NewSetHoldRequestWithBody(server string, params *SetHoldParams, contentType
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewReadCalendarFileRequest calls the generic ReadCalendarFile builder with application/json body
+func NewReadCalendarFileRequest(server string, body ReadCalendarFileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReadCalendarFileRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReadCalendarFileRequestWithBody constructs an http.Request for the ReadCalendarFile method, with any body, and a specified content type
+func NewReadCalendarFileRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/import/calendar")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -15579,6 +16034,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
 	PutCalendarWithResponse(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PutCalendarResponse, error)
 
+	// PreviewCalendarWithBodyWithResponse Which fires of the next year saving a calendar would affect
+	//
+	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+	// or except: the fires that would be skipped and run now, and those that would run and are
+	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+	PreviewCalendarWithBodyWithResponse(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewCalendarResponse, error)
+
+	// PreviewCalendarWithResponse Which fires of the next year saving a calendar would affect
+	//
+	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+	// or except: the fires that would be skipped and run now, and those that would run and are
+	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+	PreviewCalendarWithResponse(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewCalendarResponse, error)
+
 	// ListDeadLettersWithResponse Messages about runs that were refused, the newest first
 	//
 	// What executors or servers have sent and the history could not take: forged, damaged, or
@@ -15613,6 +16090,18 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
 	ReplayDeadLetterWithResponse(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*ReplayDeadLetterResponse, error)
+
+	// CollectDiagnosticsWithResponse What a maintainer asks for when something is wrong
+	//
+	// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
+	// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
+	// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
+	// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
+	CollectDiagnosticsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*CollectDiagnosticsResponse, error)
 
 	// FollowEventsWithResponse Hear what has changed, as it does
 	//
@@ -15766,14 +16255,29 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
 	CordonInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*CordonInstanceResponse, error)
 
-	// DrainInstanceWithResponse Have an instance finish what it has, and leave
+	// DrainInstanceWithBodyWithResponse Have an instance finish what it has, and leave
 	//
-	// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+	// or takes it away. `uncordon` has it stay after all.
 	//
-	// Returns a wrapper object for the known response body format(s).
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-	DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error)
+	DrainInstanceWithBodyWithResponse(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error)
+
+	// DrainInstanceWithResponse Have an instance finish what it has, and leave
+	//
+	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+	// or takes it away. `uncordon` has it stay after all.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+	DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error)
 
 	// SetInstanceWithBodyWithResponse Change an instance's slots or labels
 	//
@@ -15874,6 +16378,30 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
 	SetHoldWithResponse(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*SetHoldResponse, error)
+
+	// ReadCalendarFileWithBodyWithResponse What an iCalendar file (.ics) would be as a calendar
+	//
+	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+	// from the first day of this year on; those that last part of a day, are cancelled or are
+	// over are left out, with the reason. A file with anything that bears on its days and is not
+	// understood is refused, by the number of the line.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+	ReadCalendarFileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadCalendarFileResponse, error)
+
+	// ReadCalendarFileWithResponse What an iCalendar file (.ics) would be as a calendar
+	//
+	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+	// from the first day of this year on; those that last part of a day, are cancelled or are
+	// over are left out, with the reason. A file with anything that bears on its days and is not
+	// understood is refused, by the number of the line.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+	ReadCalendarFileWithResponse(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadCalendarFileResponse, error)
 
 	// ReadCrontabWithBodyWithResponse What the lines of a crontab would be as jobs
 	//
@@ -18190,6 +18718,54 @@ func (r PutCalendarResponse) ContentType() string {
 	return ""
 }
 
+type PreviewCalendarResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CalendarPreview
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PreviewCalendarResponse) GetJSON200() *CalendarPreview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PreviewCalendarResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PreviewCalendarResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PreviewCalendarResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PreviewCalendarResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PreviewCalendarResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDeadLettersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18362,6 +18938,54 @@ func (r ReplayDeadLetterResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReplayDeadLetterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CollectDiagnosticsResponse200Headers the declared response headers of an HTTP 200 response for CollectDiagnostics
+type CollectDiagnosticsResponse200Headers struct {
+	ContentDisposition string
+}
+
+type CollectDiagnosticsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CollectDiagnosticsResponse200Headers
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CollectDiagnosticsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CollectDiagnosticsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CollectDiagnosticsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CollectDiagnosticsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CollectDiagnosticsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19349,6 +19973,54 @@ func (r SetHoldResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SetHoldResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReadCalendarFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CalendarFileRead
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReadCalendarFileResponse) GetJSON200() *CalendarFileRead {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReadCalendarFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadCalendarFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadCalendarFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadCalendarFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadCalendarFileResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -23286,6 +23958,40 @@ func (c *ClientWithResponses) PutCalendarWithResponse(ctx context.Context, calen
 	return ParsePutCalendarResponse(rsp)
 }
 
+// PreviewCalendarWithBodyWithResponse Which fires of the next year saving a calendar would affect
+//
+// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+// or except: the fires that would be skipped and run now, and those that would run and are
+// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+func (c *ClientWithResponses) PreviewCalendarWithBodyWithResponse(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PreviewCalendarResponse, error) {
+	rsp, err := c.PreviewCalendarWithBody(ctx, calendar, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewCalendarResponse(rsp)
+}
+
+// PreviewCalendarWithResponse Which fires of the next year saving a calendar would affect
+//
+// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+// or except: the fires that would be skipped and run now, and those that would run and are
+// skipped now. Paused jobs are left out, and so are fires that somebody skips.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
+func (c *ClientWithResponses) PreviewCalendarWithResponse(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*PreviewCalendarResponse, error) {
+	rsp, err := c.PreviewCalendar(ctx, calendar, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePreviewCalendarResponse(rsp)
+}
+
 // ListDeadLettersWithResponse Messages about runs that were refused, the newest first
 //
 // What executors or servers have sent and the history could not take: forged, damaged, or
@@ -23343,6 +24049,24 @@ func (c *ClientWithResponses) ReplayDeadLetterWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseReplayDeadLetterResponse(rsp)
+}
+
+// CollectDiagnosticsWithResponse What a maintainer asks for when something is wrong
+//
+// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
+// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
+// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
+// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
+func (c *ClientWithResponses) CollectDiagnosticsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*CollectDiagnosticsResponse, error) {
+	rsp, err := c.CollectDiagnostics(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCollectDiagnosticsResponse(rsp)
 }
 
 // FollowEventsWithResponse Hear what has changed, as it does
@@ -23587,15 +24311,36 @@ func (c *ClientWithResponses) CordonInstanceWithResponse(ctx context.Context, gr
 	return ParseCordonInstanceResponse(rsp)
 }
 
-// DrainInstanceWithResponse Have an instance finish what it has, and leave
+// DrainInstanceWithBodyWithResponse Have an instance finish what it has, and leave
 //
-// It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+// or takes it away. `uncordon` has it stay after all.
 //
-// Returns a wrapper object for the known response body format(s).
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-func (c *ClientWithResponses) DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error) {
-	rsp, err := c.DrainInstance(ctx, group, instance, reqEditors...)
+func (c *ClientWithResponses) DrainInstanceWithBodyWithResponse(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error) {
+	rsp, err := c.DrainInstanceWithBody(ctx, group, instance, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainInstanceResponse(rsp)
+}
+
+// DrainInstanceWithResponse Have an instance finish what it has, and leave
+//
+// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+// or takes it away. `uncordon` has it stay after all.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
+func (c *ClientWithResponses) DrainInstanceWithResponse(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainInstanceResponse, error) {
+	rsp, err := c.DrainInstance(ctx, group, instance, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -23766,6 +24511,42 @@ func (c *ClientWithResponses) SetHoldWithResponse(ctx context.Context, params *S
 		return nil, err
 	}
 	return ParseSetHoldResponse(rsp)
+}
+
+// ReadCalendarFileWithBodyWithResponse What an iCalendar file (.ics) would be as a calendar
+//
+// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+// from the first day of this year on; those that last part of a day, are cancelled or are
+// over are left out, with the reason. A file with anything that bears on its days and is not
+// understood is refused, by the number of the line.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+func (c *ClientWithResponses) ReadCalendarFileWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReadCalendarFileResponse, error) {
+	rsp, err := c.ReadCalendarFileWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadCalendarFileResponse(rsp)
+}
+
+// ReadCalendarFileWithResponse What an iCalendar file (.ics) would be as a calendar
+//
+// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+// from the first day of this year on; those that last part of a day, are cancelled or are
+// over are left out, with the reason. A file with anything that bears on its days and is not
+// understood is refused, by the number of the line.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
+func (c *ClientWithResponses) ReadCalendarFileWithResponse(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*ReadCalendarFileResponse, error) {
+	rsp, err := c.ReadCalendarFile(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadCalendarFileResponse(rsp)
 }
 
 // ReadCrontabWithBodyWithResponse What the lines of a crontab would be as jobs
@@ -26268,6 +27049,39 @@ func ParsePutCalendarResponse(rsp *http.Response) (*PutCalendarResponse, error) 
 	return response, nil
 }
 
+// ParsePreviewCalendarResponse parses an HTTP response from a PreviewCalendarWithResponse call
+func ParsePreviewCalendarResponse(rsp *http.Response) (*PreviewCalendarResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PreviewCalendarResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CalendarPreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListDeadLettersResponse parses an HTTP response from a ListDeadLettersWithResponse call
 func ParseListDeadLettersResponse(rsp *http.Response) (*ListDeadLettersResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -26387,6 +27201,45 @@ func ParseReplayDeadLetterResponse(rsp *http.Response) (*ReplayDeadLetterRespons
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseCollectDiagnosticsResponse parses an HTTP response from a CollectDiagnosticsWithResponse call
+func ParseCollectDiagnosticsResponse(rsp *http.Response) (*CollectDiagnosticsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CollectDiagnosticsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CollectDiagnosticsResponse200Headers
+		if values := rsp.Header.Values("Content-Disposition"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Content-Disposition", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ContentDisposition = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -27053,6 +27906,39 @@ func ParseSetHoldResponse(rsp *http.Response) (*SetHoldResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Hold
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReadCalendarFileResponse parses an HTTP response from a ReadCalendarFileWithResponse call
+func ParseReadCalendarFileResponse(rsp *http.Response) (*ReadCalendarFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadCalendarFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CalendarFileRead
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -878,6 +878,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/import/calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What an iCalendar file (.ics) would be as a calendar
+         * @description Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
+         *     from the first day of this year on; those that last part of a day, are cancelled or are
+         *     over are left out, with the reason. A file with anything that bears on its days and is not
+         *     understood is refused, by the number of the line.
+         */
+        post: operations["readCalendarFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hold": {
         parameters: {
             query?: never;
@@ -1088,6 +1111,30 @@ export interface paths {
         post?: never;
         /** Delete a calendar; schedules that name it treat it as empty */
         delete: operations["deleteCalendar"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calendars/{calendar}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which fires of the next year saving a calendar would affect
+         * @description Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
+         *     or except: the fires that would be skipped and run now, and those that would run and are
+         *     skipped now. Paused jobs are left out, and so are fires that somebody skips.
+         */
+        post: operations["previewCalendar"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1894,7 +1941,10 @@ export interface paths {
         put?: never;
         /**
          * Have an instance finish what it has, and leave
-         * @description It takes no more runs, and ends when it has none, however long that takes. `uncordon` has it stay after all.
+         * @description It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
+         *     the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
+         *     instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
+         *     or takes it away. `uncordon` has it stay after all.
          */
         post: operations["drainInstance"];
         delete?: never;
@@ -2316,6 +2366,29 @@ export interface paths {
         get: operations["getVersion"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/diagnostics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a maintainer asks for when something is wrong
+         * @description A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
+         *     streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
+         *     (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
+         *     secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+         */
+        post: operations["collectDiagnostics"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3788,6 +3861,85 @@ export interface components {
         CalendarList: {
             items: components["schemas"]["CalendarItem"][];
         };
+        CalendarFile: {
+            /** @description The file, as RFC 5545 has it */
+            text: string;
+            /** @description The time zone in which dates are meant. Defaults to that of the file, or else UTC */
+            zone?: string;
+            /**
+             * @description For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
+             * @default 5
+             */
+            years?: number;
+        };
+        CalendarFileEvent: {
+            /** @description Where it begins, from 1 */
+            line: number;
+            title: string;
+            /** @enum {string} */
+            outcome: "imported" | "left_out";
+            /** @description As in a calendar: 2026-12-25, or 12-25 for every year */
+            dates: string[];
+            /**
+             * @description Of one that is on days of every week: which
+             * @example sat,sun
+             */
+            days?: string;
+            /**
+             * @description Why it was left out. over: or no day of it is left
+             * @enum {string}
+             */
+            reason?: "part_of_day" | "cancelled" | "over";
+            /** @description The same in words, or up to when it was written out */
+            note?: string;
+        };
+        CalendarFileRead: {
+            /** @description What the file calls itself; may be empty */
+            title: string;
+            /** @description That of the request or else of the file; empty if neither has one */
+            zone: string;
+            dates: string[];
+            windows: components["schemas"]["CalendarWindow"][];
+            /** @description In the order of the file */
+            events: components["schemas"]["CalendarFileEvent"][];
+            /**
+             * Format: date
+             * @description Up to which day events that recur without end were written out
+             */
+            until?: string;
+        };
+        CalendarWindow: {
+            days?: string;
+            from: string;
+            to: string;
+        };
+        CalendarPreview: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Fires that would be skipped and run now */
+            skipped: number;
+            /** @description Fires that would run and are skipped now */
+            released: number;
+            /** @description Those that name the calendar, at most 500, in order of name */
+            jobs: components["schemas"]["AffectedJob"][];
+            /** @description False when there were too many jobs or fires to look at all */
+            complete: boolean;
+        };
+        AffectedJob: {
+            job: string;
+            skipped: number;
+            released: number;
+            /** @description The first 5 of them */
+            fires: components["schemas"]["AffectedFire"][];
+        };
+        AffectedFire: {
+            /** Format: date-time */
+            fire_time: string;
+            /** @description Whether it would be skipped; else it would run */
+            skipped: boolean;
+        };
         /**
          * @description What became of a fire. ran, caught_up (noticed late, run all the same): its run has
          *     ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
@@ -4645,6 +4797,11 @@ export interface components {
             handlers?: string[];
             slots: number;
             running: number;
+            /**
+             * Format: date-time
+             * @description Of one that drains: when it ends at the latest; absent if it takes as long as its runs need
+             */
+            drain_by?: string;
             labels?: components["schemas"]["Labels"];
             /** @description The label zone, if it has one */
             zone?: string;
@@ -4673,6 +4830,10 @@ export interface components {
             /** Format: int64 */
             memory_used_bytes?: number;
         };
+        DrainRequest: {
+            /** @description How long its runs may take, at most 7d. Defaults to as long as they need */
+            within?: components["schemas"]["Duration"];
+        };
         /** @description What an instance says to a request. */
         InstanceReply: {
             instance: string;
@@ -4686,6 +4847,11 @@ export interface components {
             running: number;
             slots: number;
             detail?: string;
+            /**
+             * Format: date-time
+             * @description Of one that drains: when it ends at the latest; absent if it takes as long as its runs need
+             */
+            drain_by?: string;
         };
         InstanceSettings: {
             /** @description How many runs at once */
@@ -5027,6 +5193,13 @@ export type Calendar = components['schemas']['Calendar'];
 export type CalendarVersion = components['schemas']['CalendarVersion'];
 export type CalendarItem = components['schemas']['CalendarItem'];
 export type CalendarList = components['schemas']['CalendarList'];
+export type CalendarFile = components['schemas']['CalendarFile'];
+export type CalendarFileEvent = components['schemas']['CalendarFileEvent'];
+export type CalendarFileRead = components['schemas']['CalendarFileRead'];
+export type CalendarWindow = components['schemas']['CalendarWindow'];
+export type CalendarPreview = components['schemas']['CalendarPreview'];
+export type AffectedJob = components['schemas']['AffectedJob'];
+export type AffectedFire = components['schemas']['AffectedFire'];
 export type Fate = components['schemas']['Fate'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type Tally = components['schemas']['Tally'];
@@ -5090,6 +5263,7 @@ export type StreamState = components['schemas']['StreamState'];
 export type ConsumerState = components['schemas']['ConsumerState'];
 export type Instance = components['schemas']['Instance'];
 export type HostLoad = components['schemas']['HostLoad'];
+export type DrainRequest = components['schemas']['DrainRequest'];
 export type InstanceReply = components['schemas']['InstanceReply'];
 export type InstanceSettings = components['schemas']['InstanceSettings'];
 export type Group = components['schemas']['Group'];
@@ -6544,6 +6718,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    readCalendarFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CalendarFile"];
+            };
+        };
+        responses: {
+            /** @description The dates, and what became of each event */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarFileRead"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getHold: {
         parameters: {
             query?: never;
@@ -6932,6 +7131,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    previewCalendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Calendar"];
+            };
+        };
+        responses: {
+            /** @description The fires that it would affect */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarPreview"];
+                };
             };
             default: components["responses"]["Problem"];
         };
@@ -8043,7 +8269,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DrainRequest"];
+            };
+        };
         responses: {
             /** @description The instance has heard it */
             200: {
@@ -8751,6 +8981,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ServerVersion"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    collectDiagnostics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    /** @description A name for it */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func TestACalendarFileIsImportedAfterALook(t *testing.T) {
+	s := newTerminal(t)
+	now := time.Now().UTC()
+	year := now.Year() // of the next 4 July
+	if now.Format("01-02") >= "07-04" {
+		year++
+	}
+	file := func(name string, events ...string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), name)
+		text := "BEGIN:VCALENDAR\r\nX-WR-CALNAME:Closed\r\nX-WR-TIMEZONE:Europe/Berlin\r\n" + strings.Join(events, "") + "END:VCALENDAR\r\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	event := func(lines ...string) string {
+		return "BEGIN:VEVENT\r\n" + strings.Join(lines, "\r\n") + "\r\nEND:VEVENT\r\n"
+	}
+	xmas := event("SUMMARY:Christmas", "DTSTART;VALUE=DATE:20201225", "RRULE:FREQ=YEARLY")
+	move := event("SUMMARY:Move", fmt.Sprintf("DTSTART;VALUE=DATE:%d0704", year))
+	lunch := event("SUMMARY:Lunch", "DTSTART:20260101T120000Z", "DTEND:20260101T130000Z")
+	first := file("a.ics", xmas, lunch)
+
+	table := "LINE  OUTCOME   DATES  EVENT      NOTE\n" +
+		"4     imported  12-25  Christmas  -\n" +
+		"9     left_out  -      Lunch      it lasts part of a day, and a calendar has whole days\n\n"
+	s.want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
+		"calendar closed created: 1 date, 0 windows, zone Europe/Berlin; 1 of 2 events left out (dry run: nothing was saved)\n",
+		"", "import", "calendar", first, "--name", "closed", "--dry-run")
+	s.want("no calendars\n", "", "get", "calendars")
+	s.want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
+		"calendar closed created: 1 date, 0 windows, zone Europe/Berlin; 1 of 2 events left out\n", "", "import", "calendar", first, "--name", "closed")
+
+	if code, _, e := s.run("job: default/x\nschedule: {cron: \"0 12 4 7 *\", zone: Europe/Berlin, except: [closed]}\ntask: {shell: \"true\"}\n", "apply", "-f", "-"); code != 0 {
+		t.Fatal(e)
+	}
+	second := file("b.ics", move)
+	s.want(fmt.Sprintf("LINE  OUTCOME   DATES       EVENT  NOTE\n4     imported  %d-07-04  Move   -\n\n"+
+		"default/x: 1 more fire will be skipped\nWithin a year 1 more fire will be skipped\n"+
+		"calendar closed changed: 1 date, 0 windows, zone Europe/Berlin; 0 of 1 event left out (dry run: nothing was saved)\n", year),
+		"", "import", "calendar", second, "--name", "closed", "--replace", "--dry-run")
+	s.want(fmt.Sprintf("calendar: closed\ndescription: Closed\nzone: Europe/Berlin\ndates:\n  - \"%d-07-04\"\n", year), "", "import", "calendar", second, "--name", "closed", "-o", "yaml")
+
+	bad := file("c.ics", xmas, event("DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=SECONDLY"))
+	s.wantError(exitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
+	s.wantError(exitUsage, "carillon: want --name with the calendar's name", "", "import", "calendar", bad)
+	s.wantError(exitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
+
+	out := filepath.Join(t.TempDir(), "d.zip")
+	code, told, e := s.run("", "diagnostics", "--out", out)
+	data, err := os.ReadFile(out)
+	if code != 0 || err != nil || !strings.HasPrefix(string(data), "PK") || told != fmt.Sprintf("%s written, %d bytes\n", out, len(data)) {
+		t.Errorf("exit code %d, %v: %s%s", code, err, told, e)
+	}
+	s.wantError(exitError, "carillon: write diagnostics: open "+out, "", "diagnostics", "--out", out) // what is there is not written over
+}
+
+func TestSettingsInDiagnosticsHaveNoSecrets(t *testing.T) {
+	f := pflag.NewFlagSet("server", pflag.ContinueOnError)
+	for name, value := range map[string]string{
+		"nats": "nats://ann:pa@ss/w@n1:4222,tls://token@n2:4222", "store": "clickhouse://u:s3cret@ch1:9000,ch2/db?password=s3cret&x=1",
+		"master-key": "/etc/s3cret", "http": "127.0.0.1:8822", "oidc-issuer": "https://id.example.org",
+	} {
+		f.String(name, value, "")
+	}
+	got := settingsOf(f)
+	want := map[string]string{
+		"nats": "nats://…@n2:4222", "store": "clickhouse://…@ch1:9000,ch2/db?…", "master-key": "(a file)", "http": "127.0.0.1:8822", "oidc-issuer": "https://id.example.org",
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %q, want %q", name, got[name], want[name])
+		}
+	}
+	// Each flag of a server that could hold a secret is known to be handled.
+	for _, cmd := range []*pflag.FlagSet{newServerCommand().Flags(), newDevCommand().Flags()} {
+		cmd.VisitAll(func(f *pflag.Flag) {
+			for _, word := range []string{"password", "token", "secret"} {
+				if f.Value.Type() == "string" && strings.Contains(f.Name, word) && settingsOf(cmd)[f.Name] != "" && settingsOf(cmd)[f.Name] != "(a file)" {
+					t.Errorf("--%s is told", f.Name)
+				}
+			}
+		})
+	}
+}

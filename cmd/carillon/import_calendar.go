@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/client"
+	"carillon/internal/ical"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+// calendarOptions are the flags of import calendar.
+type calendarOptions struct {
+	ical.Options
+	name            string
+	replace, dryRun bool
+}
+
+func newImportCalendarCommand() *cobra.Command {
+	var o calendarOptions
+	cmd := &cobra.Command{
+		Use:   "calendar FILE --name CALENDAR",
+		Short: "Make a calendar of an iCalendar file (.ics)",
+		Long: "Make a calendar of an iCalendar file (.ics), as Google, Apple and Outlook export them, and print\n" +
+			"for each event what became of it, and which fires of the next year the calendar affects: - for\n" +
+			"standard input. Events that last whole days are taken, from the first day of this year on.\n" +
+			"What recurs on a fixed date of every year, or on days of every week, stays so; what else\n" +
+			"recurs without end is written out for some years.\n\n" +
+			"Events that last part of a day, are cancelled or are over are left out. A file with anything that\n" +
+			"bears on its days and is not understood is refused, by the number of the line.\n\n" +
+			"Dates that the calendar has already stay, unless --replace says otherwise.\n\n" +
+			"With -o yaml or json nothing is saved and no server is asked: the calendar is printed as a\n" +
+			"document for \"carillon apply\".",
+		Example: "  carillon import calendar holidays.ics --name holidays --dry-run\n" +
+			"  carillon import calendar holidays.ics --name holidays --replace\n" +
+			"  curl -s https://example.org/holidays.ics | carillon import calendar - --name holidays --zone Europe/Berlin",
+		Args: cobra.ExactArgs(1),
+	}
+	r := newRemote(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.name, "name", "", "the `calendar` to save")
+	f.StringVar(&o.Zone, "zone", "", "time `zone` in which the dates are meant (default that of the calendar, else of the file, else this machine's)")
+	f.IntVar(&o.Years, "years", 5, fmt.Sprintf("for how many years to write out what recurs without end, %d at most", ical.MaxYears))
+	f.BoolVar(&o.replace, "replace", false, "take away the dates and windows that the calendar has")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would become of each event, and change nothing")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := job.CheckSlug("calendar", o.name); err != nil {
+			return usage(fmt.Errorf("want --name with the calendar's name: %w", err))
+		}
+		if o.Years < 1 {
+			return usage(fmt.Errorf("--years %d must be at least 1", o.Years))
+		}
+		data, err := readImport("calendar", args[0], cmd.InOrStdin(), ical.MaxFile)
+		if err != nil {
+			return err
+		}
+		o.From = time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
+		if r.output == asTable {
+			return r.importCalendar(cmd, args[0], data, o)
+		}
+		_, wish, err := o.read(args[0], data, job.Calendar{})
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), wish, nil)
+	}
+	return cmd
+}
+
+// read returns what is in the file, and the calendar that was as it is with that.
+func (o calendarOptions) read(file string, data []byte, was job.Calendar) (*ical.Calendar, job.Calendar, error) {
+	o.Zone = cmp.Or(o.Zone, was.Zone)
+	got, err := ical.Import(data, o.Options)
+	if err != nil {
+		if problems := job.Problems(err); len(problems) > 0 {
+			var all []error
+			for _, p := range problems {
+				all = append(all, fmt.Errorf("%s: %w", file, p))
+			}
+			err = errors.Join(all...)
+		}
+		return nil, was, err
+	}
+	wish := was
+	wish.Calendar, wish.Zone = o.name, cmp.Or(got.Zone, localZone())
+	wish.Description = cmp.Or(was.Description, got.Title)
+	if o.replace {
+		wish.Dates, wish.Windows = nil, nil
+	}
+	wish.Dates = joinDates(wish.Dates, got.Dates)
+	wish.Windows = slices.Clone(wish.Windows)
+	for _, w := range got.Windows {
+		if !slices.Contains(wish.Windows, w) {
+			wish.Windows = append(wish.Windows, w)
+		}
+	}
+	return got, wish, wish.Validate()
+}
+
+// joinDates returns all dates of two lists, those of every year first.
+func joinDates(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y string) int { return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)) })
+	return slices.Compact(all)
+}
+
+// importCalendar saves the calendar, and shows what became of each event.
+func (r *remote) importCalendar(cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	was, err := client.Read[client.CalendarItem](api.GetCalendar(ctx, o.name))
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	got, wish, err := o.read(file, data, was.Definition.Calendar)
+	if err != nil {
+		return countProblems(err)
+	}
+	text, err := json.Marshal(wish)
+	if err != nil {
+		return fmt.Errorf("encode calendar %s: %w", o.name, err)
+	}
+	fires, err := previewCalendar(ctx, api, o.name, text)
+	if err != nil {
+		return err
+	}
+	p := planner{api}
+	changes, err := p.plan(ctx, []manifest.Document{{Kind: manifest.Calendar, Name: o.name, JSON: text, File: file, Line: 1}})
+	if err != nil {
+		return countProblems(err)
+	}
+	if !o.dryRun {
+		if err := carryOut(ctx, p, changes); err != nil {
+			return err
+		}
+	}
+	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
+}
+
+// previewCalendar asks which fires saving a calendar would affect.
+func previewCalendar(ctx context.Context, api *client.API, name string, document []byte) (client.CalendarPreview, error) {
+	return client.Read[client.CalendarPreview](api.PreviewCalendarWithBody(ctx, name, "application/json", bytes.NewReader(document)))
+}
+
+func drawCalendarFile(t *table, got *ical.Calendar, wish job.Calendar, fires client.CalendarPreview, result string, dryRun bool) {
+	t.row("LINE", "OUTCOME", "DATES", "EVENT", "NOTE")
+	left := 0
+	for _, e := range got.Events {
+		if e.Outcome == ical.LeftOut {
+			left++
+		}
+		t.row(strconv.Itoa(e.Line), string(e.Outcome), cell(datesOf(e), 40), cell(cmp.Or(e.Title, "-"), 40), cell(cmp.Or(e.Note, "-"), noteWidth))
+	}
+	t.line("")
+	for _, j := range fires.Jobs {
+		if j.Skipped+j.Released == 0 {
+			continue
+		}
+		t.line(fmt.Sprintf("%s: %s", j.Job, affectedWords(j.Skipped, j.Released)))
+	}
+	if fires.Skipped+fires.Released > 0 {
+		t.line("Within a year " + affectedWords(fires.Skipped, fires.Released))
+	} else {
+		t.line("It affects no fire within a year; jobs that refer to it: " + strconv.Itoa(len(fires.Jobs)))
+	}
+	if !fires.Complete {
+		t.line("There were too many fires to look at all of them")
+	}
+	text := fmt.Sprintf("calendar %s %s: %s, %s, zone %s; %d of %s left out",
+		wish.Calendar, result, countOf(len(wish.Dates), "date"), countOf(len(wish.Windows), "window"), wish.Zone, left, countOf(len(got.Events), "event"))
+	if dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.line(text)
+}
+
+// datesOf tells the days of an event: the first, and how many more there are.
+func datesOf(e ical.Event) string {
+	switch {
+	case len(e.Windows) > 0:
+		return "every " + e.Windows[0].Days
+	case len(e.Dates) == 0:
+		return "-"
+	case len(e.Dates) <= 3:
+		return strings.Join(e.Dates, " ")
+	}
+	return fmt.Sprintf("%s and %d more", e.Dates[0], len(e.Dates)-1)
+}
+
+// affectedWords tells how many fires a calendar affects.
+func affectedWords(skipped, released int) string {
+	var parts []string
+	if skipped > 0 {
+		parts = append(parts, countOf(skipped, "more fire")+" will be skipped")
+	}
+	if released > 0 {
+		parts = append(parts, countOf(released, "skipped fire")+" will run after all")
+	}
+	return strings.Join(parts, ", ")
+}
