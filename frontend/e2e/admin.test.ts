@@ -66,6 +66,69 @@ it("a calendar is edited, and the record says who did it", async () => {
   await close();
 });
 
+it("a file of holidays is read, and the fires that it takes out are shown before it is saved", async () => {
+  const now = new Date();
+  const year = now.getUTCFullYear() + (now.toISOString().slice(5, 10) < "07-04" ? 0 : 1); // of the next 4 July
+  const ics = (...events: string[][]) => ({
+    name: "holidays.ics",
+    mimeType: "text/calendar",
+    buffer: Buffer.from(
+      [
+        "\ufeffBEGIN:VCALENDAR",
+        "X-WR-TIMEZONE:UTC",
+        ...events.flatMap((e) => ["BEGIN:VEVENT", ...e, "END:VEVENT"]),
+        "END:VCALENDAR",
+        "",
+      ].join("\r\n"),
+    ),
+  });
+  const { page, faults, close } = await open("/calendars");
+  await page.getByRole("button", { name: "Edit holidays" }).click();
+  const dialog = page.getByRole("dialog");
+  const file = dialog.getByLabel("Import .ics");
+  await file.setInputFiles(ics(["DTSTART;VALUE=DATE:20260101", "RRULE:FREQ=YEARLY;BYSETPOS=1;BYDAY=MO"]));
+  await dialog.getByText("line 5 has a rule with BYSETPOS=1, which is not understood").waitFor();
+  await file.setInputFiles(
+    ics(
+      ["SUMMARY:New Ye", " ar", "DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=YEARLY"],
+      ["SUMMARY:Move", `DTSTART;VALUE=DATE:${year}0704`, `DTEND;VALUE=DATE:${year}0706`],
+      ["SUMMARY:Lunch", "DTSTART:20260704T120000Z", "DTEND:20260704T130000Z"],
+    ),
+  );
+  await dialog.getByText("3 events taken from the file").waitFor({ state: "detached" });
+  await dialog.getByText("2 events taken from the file, 1 left out").waitFor();
+  await dialog.getByText("New Year").waitFor();
+  await dialog.getByText("left out: it lasts part of a day").waitFor();
+  expect(await dialog.getByLabel("Dates").inputValue()).toBe(
+    `01-01\n12-25\n12-26\n${year}-07-04\n${year}-07-05`,
+  );
+  const affected = dialog.getByRole("region", { name: "Fires that this affects, within a year" });
+  await affected
+    .getByText(/^[34] more fires skipped$/) /* within 366 days New Year may be twice */
+    .waitFor();
+  await affected.getByText("default/nightly").waitFor();
+  await affected.getByText(`${year}-07-04 04:00`).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save as v3" }).click();
+  await page.getByText("5 dates").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("an administrator saves the diagnostics as a file, which the record tells", async () => {
+  const { page, faults, close } = await open("/settings/about");
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download" }).click();
+  const saved = await download;
+  expect(saved.suggestedFilename()).toMatch(/^carillon-diagnostics-\d{8}T\d{6}Z\.zip$/);
+  await page.getByText(`${saved.suggestedFilename()} saved`).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/audit`);
+  await page.locator("tr", { hasText: "Made a bundle of diagnostics" }).first().waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a user is made with a link, and a token is shown once", async () => {
   const { page, faults, close } = await open("/settings/users");
   await page.getByRole("button", { name: "New user" }).click();

@@ -43,8 +43,13 @@ it("an executor that is drained finishes its run, takes no other, and is told to
   await dialog.getByText("1 run is to be finished:").waitFor();
   await dialog.getByText("default/long").waitFor();
   expect(await axe(page)).toEqual([]);
+  await dialog.getByLabel("End it after").selectOption("Another time");
+  await dialog.getByLabel("At most").fill("90m");
+  await dialog.getByText("What still runs then is cancelled").waitFor();
+  expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Drain" }).click();
   await row.getByText("Draining").waitFor();
+  await row.getByText("ends within 1h 30m").waitFor();
   const waits = await program.api<{ run_id: string }>("POST", "/jobs/default/quick/run", {});
   await row.getByRole("button", { name: "Resume" }).click();
   await row.getByText("Online").waitFor();

@@ -1,7 +1,8 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { always, every } from "@/lib/every";
 import { Rates } from "@/lib/rates";
 import { api, base, dataOf } from "./client";
+import { ProblemError, unreachable } from "./problem";
 import type { Calendar, Health } from "./schema.gen";
 
 export const nodesQuery = queryOptions({
@@ -85,8 +86,32 @@ export function putCalendar(calendar: Calendar, revision: number | undefined | "
   );
 }
 
+/** Which fires of the next year saving a calendar would affect. */
+export const calendarPreview = (calendar: Calendar) =>
+  queryOptions({
+    queryKey: ["cluster", "calendars", "preview", calendar],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.POST("/api/v1/calendars/{calendar}/preview", {
+          params: { path: { calendar: calendar.calendar } },
+          body: calendar,
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
 export async function deleteCalendar(calendar: string, revision: number): Promise<void> {
   await api.DELETE("/api/v1/calendars/{calendar}", {
     params: { path: { calendar }, header: { "If-Match": `"${revision}"` } },
   });
+}
+
+/** What a maintainer asks for when something is wrong: a ZIP file, and a name for it. */
+export async function collectDiagnostics(): Promise<{ name: string; data: Blob }> {
+  const { data, response } = await api.POST("/api/v1/diagnostics", { parseAs: "blob" });
+  if (data === undefined) throw new ProblemError(unreachable());
+  const said = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+  return { name: said ?? "carillon-diagnostics.zip", data: new Blob([data], { type: "application/zip" }) };
 }

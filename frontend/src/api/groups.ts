@@ -44,7 +44,17 @@ export async function deleteSecret(group: string, secret: string): Promise<void>
 /** What an operator tells an instance. */
 export type InstanceOrder = "drain" | "cordon" | "uncordon";
 
-export function orderInstance(group: string, instance: string, order: InstanceOrder) {
+/** Has an instance leave: when it has no runs, or after a time such as 30m at the latest. */
+export function drainInstance(group: string, instance: string, within: string | undefined) {
+  return dataOf(
+    api.POST("/api/v1/groups/{group}/instances/{instance}/drain", {
+      params: { path: { group, instance } },
+      body: { within },
+    }),
+  );
+}
+
+export function orderInstance(group: string, instance: string, order: Exclude<InstanceOrder, "drain">) {
   const path = `/api/v1/groups/{group}/instances/{instance}/${order}` as const;
   return dataOf(api.POST(path, { params: { path: { group, instance } } }));
 }

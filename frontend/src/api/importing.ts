@@ -16,6 +16,11 @@ export function readXXLJob(text: string, { group, zone }: CrontabOptions) {
   return dataOf(api.POST("/api/v1/import/xxl-job", { body: { text, group: group || undefined, zone } }));
 }
 
+/** What an iCalendar file would be as a calendar; without a zone, that of the file. Nothing is saved. */
+export function readCalendarFile(text: string, zone: string | undefined) {
+  return dataOf(api.POST("/api/v1/import/calendar", { body: { text, zone } }));
+}
+
 /** The note of a job's newest version. */
 export async function noteOf(name: string): Promise<string> {
   const slash = name.indexOf("/");

@@ -32,6 +32,7 @@ export const audit = {
     incident: "Incident",
     silence: "Silence",
     credential: "Credential",
+    diagnostics: "Diagnostics",
   } as Record<string, string>,
   operations: {
     putJob: "Saved",
@@ -46,6 +47,7 @@ export const audit = {
     putSecret: "Set the secret",
     deleteSecret: "Deleted the secret",
     drainInstance: "Drained",
+    collectDiagnostics: "Made a bundle of diagnostics",
     cordonInstance: "Cordoned",
     uncordonInstance: "Uncordoned",
     setInstance: "Set slots or labels",

@@ -23,6 +23,31 @@ export const calendars = {
   to: "To",
   addWindow: "Add a window",
   removeWindow: "Remove this window",
+  file: "Import .ics",
+  read: (taken: number, left: number) =>
+    `${count(taken, "event", "events")} taken from the file${left > 0 ? `, ${left} left out` : ""}`,
+  readUntil: (until: string) => `What recurs without end is written out until ${until}.`,
+  tooBig: "The file is larger than 4 MB.",
+  events: "Events of the file",
+  event: "Event",
+  eventDates: "Dates",
+  every: (days: string) => `every ${days}`,
+  andMore: (first: string, n: number) => `${first} and ${n} more`,
+  leftOut: {
+    part_of_day: "left out: it lasts part of a day",
+    cancelled: "left out: it is cancelled",
+    over: "left out: it is over",
+  },
+  affected: "Fires that this affects, within a year",
+  affectsNone: (jobs: number) =>
+    jobs === 0
+      ? "No job refers to this calendar."
+      : `None, of ${count(jobs, "job", "jobs")} that refer to it.`,
+  willSkip: (n: number) => `${count(n, "more fire", "more fires")} skipped`,
+  willRun: (n: number) => `${count(n, "skipped fire runs", "skipped fires run")}`,
+  skips: "skipped",
+  runs: "runs",
+  tooMany: "There are too many fires to look at all of them.",
   more: (n: number) => `and ${n} more`,
   remove: (name: string) => `Delete ${name}?`,
   removeHint: "Schedules that name it treat it as empty: what it kept from running runs again.",

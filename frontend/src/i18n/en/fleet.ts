@@ -52,6 +52,21 @@ export const fleet = {
   drainRuns: (n: number) =>
     n === 0 ? "Nothing runs on it: it ends at once." : `${count(n, "run is", "runs are")} to be finished:`,
   draining: (name: string) => `${name} is draining`,
+  drainWithin: "End it after",
+  drainWithinHint:
+    "What still runs then is cancelled and begun anew on another instance; what must not be begun twice is recorded as lost.",
+  drainChoices: {
+    "": "As long as its runs need",
+    "5m": "5 minutes at most",
+    "30m": "30 minutes at most",
+    "2h": "2 hours at most",
+    "8h": "8 hours at most",
+    own: "Another time",
+  },
+  drainOwn: "At most",
+  drainBy: "Ends within",
+  drainLeft: (left: string) => `ends within ${left}`,
+  drainNoLimit: (name: string) => `${name} is draining, for as long as its runs need: its SDK knows no limit`,
   cordon: "Cordon",
   cordoned: (name: string) => `${name} takes no more runs`,
   resume: "Resume",

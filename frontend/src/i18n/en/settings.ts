@@ -90,6 +90,11 @@ export const settings = {
   version: "Version",
   builtWith: "Built with",
   licence: "Licence",
+  diagnostics: "Diagnostics",
+  diagnosticsHint:
+    "One ZIP file for a report of a bug: version and settings of the server, nodes with their shards, executor groups, streams and consumers, how the log store is, and metrics. There are no secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes, hosts and handlers.",
+  diagnosticsGet: "Download",
+  diagnosticsDone: (name: string) => `${name} saved`,
   api: "API",
   apiHint: "with a token of yours",
 };

@@ -28,6 +28,7 @@ export const audit: typeof english = {
     incident: "告警",
     silence: "静默",
     credential: "凭据",
+    diagnostics: "诊断",
   },
   operations: {
     putJob: "保存",
@@ -42,6 +43,7 @@ export const audit: typeof english = {
     putSecret: "设置密钥",
     deleteSecret: "删除密钥",
     drainInstance: "排空",
+    collectDiagnostics: "生成诊断包",
     cordonInstance: "停止接收",
     uncordonInstance: "恢复接收",
     setInstance: "设置槽位或标签",

@@ -91,6 +91,11 @@ export const settings: typeof english = {
   version: "版本",
   builtWith: "构建环境",
   licence: "许可证",
+  diagnostics: "诊断",
+  diagnosticsHint:
+    "供报告问题用的 ZIP 文件：服务器的版本与设置、节点及其分片、执行器组、流与消费者、日志存储的状况和指标。其中没有密钥、任务文档、参数和日志内容；但有组、节点、主机和处理器的名称。",
+  diagnosticsGet: "下载",
+  diagnosticsDone: (name) => `已保存 ${name}`,
   api: "API",
   apiHint: "使用您的令牌",
 };

@@ -1,16 +1,28 @@
-import { Plus, X } from "lucide-react";
+import { useMutation } from "@tanstack/react-query";
+import { FileUp, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { calendarsQuery, putCalendar } from "@/api/cluster";
+import { readCalendarFile } from "@/api/importing";
+import { ProblemError, unreachable } from "@/api/problem";
 import type { Calendar, CalendarItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Field, TextField } from "@/components/fields";
+import { Refusal } from "@/components/Refusal";
 import { toast } from "@/components/Toasts";
+import { datesOf, joinDates } from "@/lib/calendar";
 import { localZone } from "@/lib/format";
 import { useSave } from "@/shell/useSave";
+import { AffectedFires } from "./AffectedFires";
+import { FileEvents } from "./FileEvents";
 import { useCalendarT } from "./texts";
 
 type Window = NonNullable<Calendar["windows"]>[number];
+
+/** As the server takes it. */
+const maxFile = 4 << 20;
+
+const sameWindow = (a: Window, b: Window) => a.days === b.days && a.from === b.from && a.to === b.to;
 
 interface CalendarDialogProps {
   /** The calendar to edit; absent for a new one. */
@@ -28,18 +40,28 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
   const [zone, setZone] = useState(was?.zone ?? localZone);
   const [dates, setDates] = useState((was?.dates ?? []).join("\n"));
   const [windows, setWindows] = useState<Window[]>(was?.windows ?? []);
+  const calendar: Calendar = {
+    calendar: name,
+    description: description || undefined,
+    zone,
+    dates: datesOf(dates),
+    windows,
+  };
+  const file = useMutation({
+    mutationFn: async (chosen: File) => {
+      if (chosen.size > maxFile)
+        throw new ProblemError({ ...unreachable(), code: "too_large", detail: c.tooBig });
+      return readCalendarFile(await chosen.text(), was && zone);
+    },
+    onSuccess: (read) => {
+      setDates(joinDates(datesOf(dates), read.dates).join("\n"));
+      setWindows([...windows, ...read.windows.filter((w) => !windows.some((x) => sameWindow(x, w)))]);
+      if (read.zone) setZone(read.zone);
+      if (!description) setDescription(read.title);
+    },
+  });
   const save = useSave({
-    act: () =>
-      putCalendar(
-        {
-          calendar: name,
-          description: description || undefined,
-          zone,
-          dates: dates.split(/[\s,]+/).filter(Boolean),
-          windows,
-        },
-        item?.revision,
-      ),
+    act: () => putCalendar(calendar, item?.revision),
     stale: calendarsQuery.queryKey,
     onSaved: (saved) => {
       toast({ text: t.done.saved(name, saved.definition.version) });
@@ -70,6 +92,24 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
         <TextField label={c.zone} value={zone} onChange={(v) => setZone(v.trim())} />
       </div>
       <TextField label={c.description} optional value={description} onChange={setDescription} />
+      <div className="row g2 wrap">
+        <label className="btn filebtn">
+          <FileUp size={14} aria-hidden />
+          {c.file}
+          <input
+            type="file"
+            className="sr"
+            accept=".ics,text/calendar"
+            onChange={(e) => {
+              const [chosen] = e.target.files ?? [];
+              e.target.value = "";
+              if (chosen) file.mutate(chosen);
+            }}
+          />
+        </label>
+      </div>
+      <Refusal error={file.error} />
+      {file.data && <FileEvents read={file.data} />}
       <Field label={c.datesLabel} hint={c.datesHint}>
         {(ids) => (
           <textarea
@@ -134,6 +174,7 @@ export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
           </Button>
         </span>
       </div>
+      {name !== "" && <AffectedFires calendar={calendar} />}
     </FormDialog>
   );
 }

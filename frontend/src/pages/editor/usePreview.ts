@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { refOf } from "@/api/jobs";
 import { problemOf, type Trouble } from "@/api/problem";
 import { schedulePreview } from "@/api/schedule";
-import type { Job, Preview, Schedule } from "@/api/schema.gen";
+import type { Job, Preview } from "@/api/schema.gen";
+import { useSettled } from "@/components/useSettled";
 
 const slug = /^[a-z0-9][a-z0-9_-]*$/;
 
@@ -37,15 +37,4 @@ export function usePreview(doc: Job, n: number): Foreseen {
     problem,
     wrong: problem?.errors ? new Map(problem.errors.map((e) => [e.field, e.reason])) : nothing,
   };
-}
-
-/** A value once it has stayed the same for a while. */
-function useSettled(value: Schedule, ms: number): Schedule {
-  const [settled, setSettled] = useState(value);
-  const key = JSON.stringify(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(JSON.parse(key) as Schedule), ms);
-    return () => clearTimeout(timer);
-  }, [key, ms]);
-  return settled;
 }

@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { breakdownQuery } from "@/api/reports";
 import { latestRuns } from "@/api/runs";
 import type { Instance } from "@/api/schema.gen";
+import { Choice, DurationField } from "@/components/fields";
 import { Elapsed } from "@/components/Time";
 import { serverNow } from "@/lib/clock";
 import { drainTime } from "@/lib/drain";
-import { formatDuration } from "@/lib/duration";
+import { formatDuration, parseDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { lastDays } from "@/lib/ranges";
@@ -15,9 +17,13 @@ import { useFleetT } from "./texts";
 /** So many runs are named; of more there is the number. */
 const named = 8;
 
+const choices = ["", "5m", "30m", "2h", "8h", "own"] as const;
+type DrainChoice = (typeof choices)[number];
+
 interface DrainDialogProps {
   instance: Instance;
-  onDrain(): Promise<unknown>;
+  /** within is a length of time such as 30m, if there is a limit. */
+  onDrain(within: string | undefined): Promise<unknown>;
   onClose(): void;
 }
 
@@ -31,6 +37,9 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
   const range = lastDays(useNow(), 7);
   const usual = useQuery(breakdownQuery("job", { group: i.executor_group }, range, "runs")).data?.items ?? [];
   const p95 = new Map(usual.map((row) => [row.job ?? "", row.duration.p95_ms]));
+  const [choice, setChoice] = useState<DrainChoice>("");
+  const [own, setOwn] = useState<string>();
+  const within = choice === "own" ? own : choice || undefined;
   const now = serverNow();
   const { longest, unknown } = drainTime(
     items.map((r) => ({ job: r.job, elapsed: now - Date.parse(r.started_at ?? r.fire_time) })),
@@ -42,7 +51,8 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
       hint={t.fleet.drainHint}
       verb={t.fleet.drain}
       mild
-      act={onDrain}
+      disabled={choice === "own" && (own === undefined || !parseDuration(own))}
+      act={() => onDrain(within)}
       onClose={onClose}
     >
       <p className="sec">{t.fleet.drainRuns(Math.max(i.running, items.length))}</p>
@@ -62,6 +72,16 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
             </li>
           ))}
         </ul>
+      )}
+      <Choice
+        label={t.fleet.drainWithin}
+        value={choice}
+        options={choices.map((value) => ({ value, label: t.fleet.drainChoices[value] }))}
+        onChange={(value) => setChoice(value)}
+        hint={choice === "" ? undefined : t.fleet.drainWithinHint}
+      />
+      {choice === "own" && (
+        <DurationField label={t.fleet.drainOwn} value={own} placeholder="45m" onChange={setOwn} />
       )}
     </AskDialog>
   );

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { CircleSlash2, Ellipsis, Hourglass, List, Play, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
-import { type InstanceOrder, orderInstance } from "@/api/groups";
+import { drainInstance, type InstanceOrder, orderInstance } from "@/api/groups";
 import type { Instance } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
@@ -21,6 +21,7 @@ export function InstanceActions({ instance: i }: { instance: Instance }) {
   const operates = useMay()("operate", i.executor_group);
   const navigate = useNavigate();
   const order = useOrder(i);
+  const drain = useDrain(i, () => order.mutate("uncordon"));
   const alive = i.state !== "lost";
   const close = () => setDialog(undefined);
   return (
@@ -72,12 +73,27 @@ export function InstanceActions({ instance: i }: { instance: Instance }) {
           {t.fleet.viewRuns}
         </MenuItem>
       </Menu>
-      {dialog === "drain" && (
-        <DrainDialog instance={i} onDrain={() => order.mutateAsync("drain")} onClose={close} />
-      )}
+      {dialog === "drain" && <DrainDialog instance={i} onDrain={drain.mutateAsync} onClose={close} />}
       {dialog === "settings" && <InstanceSettingsDialog instance={i} onClose={close} />}
     </span>
   );
+}
+
+/** Has an instance leave, which a toast takes back. A dialog asks before that, and says why it was refused. */
+function useDrain(i: Instance, takeBack: () => void) {
+  const t = useFleetT();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (within: string | undefined) => drainInstance(i.executor_group, i.instance, within),
+    onSuccess: (reply, within) => {
+      void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
+      const unheard = within !== undefined && !reply.drain_by;
+      toast({
+        text: unheard ? t.fleet.drainNoLimit(i.instance) : t.fleet.draining(i.instance),
+        action: { label: t.act.undo, run: takeBack },
+      });
+    },
+  });
 }
 
 /** Tells an instance something, which a toast takes back. */
@@ -85,10 +101,11 @@ function useOrder(i: Instance) {
   const t = useFleetT();
   const client = useQueryClient();
   const complain = useComplain();
-  const said = { drain: t.fleet.draining, cordon: t.fleet.cordoned, uncordon: t.fleet.resumed };
+  const said = { cordon: t.fleet.cordoned, uncordon: t.fleet.resumed };
   const mutation = useMutation({
-    mutationFn: (order: InstanceOrder) => orderInstance(i.executor_group, i.instance, order),
-    onError: (error, order) => order !== "drain" && complain(error), // a dialog asks before that, and says it
+    mutationFn: (order: Exclude<InstanceOrder, "drain">) =>
+      orderInstance(i.executor_group, i.instance, order),
+    onError: complain,
     onSuccess: (_, order) => {
       void client.invalidateQueries({ queryKey: groupsQuery.queryKey });
       toast({

@@ -8,7 +8,7 @@ import { Card, Empty } from "@/components/Panel";
 import { Pips } from "@/components/Pips";
 import { RunTable } from "@/components/RunTable";
 import { InstanceState } from "@/components/Status";
-import { Ago } from "@/components/Time";
+import { Ago, Countdown } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usualRunColumns } from "@/lib/columns";
 import { Page } from "@/shell/Page";
@@ -96,6 +96,14 @@ function Facts({ instance: i }: { instance: Instance }) {
             {i.running}/{i.slots}
           </span>
         </dd>
+        {i.drain_by && (
+          <>
+            <dt>{t.fleet.drainBy}</dt>
+            <dd className="c-warn">
+              <Countdown at={i.drain_by} />
+            </dd>
+          </>
+        )}
         <dt>{c.load}</dt>
         <dd className="row end">
           <Load load={i.load} />

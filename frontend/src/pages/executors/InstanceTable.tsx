@@ -7,6 +7,7 @@ import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
+import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { InstanceActions } from "./InstanceActions";
 import { useFleetT } from "./texts";
@@ -55,6 +56,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
       </td>
       <td>
         <InstanceState state={i.state} />
+        {i.drain_by && <DrainLeft by={i.drain_by} />}
       </td>
       <td>
         <span className="row g2">
@@ -89,6 +91,21 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
         <InstanceActions instance={i} />
       </td>
     </tr>
+  );
+}
+
+/** Until when an instance that drains ends at the latest. */
+export function DrainLeft({ by }: { by: string }) {
+  const t = useFleetT();
+  const f = useFormat();
+  const left = Math.max(0, Date.parse(by) - useNow());
+  const text = formatDuration(
+    left < 60_000 ? Math.ceil(left / 1000) * 1000 : Math.ceil(left / 60_000) * 60_000,
+  );
+  return (
+    <div className="mut num" title={f.full(by)}>
+      {t.fleet.drainLeft(text)}
+    </div>
   );
 }
 

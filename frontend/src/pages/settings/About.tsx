@@ -1,8 +1,14 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
 import { base } from "@/api/client";
-import { healthQuery, versionQuery } from "@/api/cluster";
+import { collectDiagnostics, healthQuery, versionQuery } from "@/api/cluster";
+import { Button } from "@/components/Button";
 import { CopyIconButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
+import { Refusal } from "@/components/Refusal";
+import { toast } from "@/components/Toasts";
+import { saveFile } from "@/lib/saving";
+import { useMay } from "@/shell/may";
 import { useSettingsT } from "./texts";
 
 /** What this is, and where programs reach it. */
@@ -10,6 +16,7 @@ export default function About() {
   const t = useSettingsT();
   const version = useQuery(versionQuery).data;
   const health = useQuery(healthQuery).data;
+  const admin = useMay()("admin", "*");
   return (
     <div className="grid two-up">
       <Card title={t.product}>
@@ -38,6 +45,32 @@ export default function About() {
           </span>
         </div>
       </Card>
+      {admin && <Diagnostics />}
     </div>
+  );
+}
+
+/** One file with what a maintainer asks for. */
+function Diagnostics() {
+  const t = useSettingsT();
+  const collect = useMutation({
+    mutationFn: collectDiagnostics,
+    onSuccess: ({ name, data }) => {
+      saveFile(name, [data], data.type);
+      toast({ text: t.settings.diagnosticsDone(name) });
+    },
+  });
+  return (
+    <Card title={t.settings.diagnostics}>
+      <div className="b stack">
+        <p className="sec">{t.settings.diagnosticsHint}</p>
+        <Refusal error={collect.error} />
+        <span>
+          <Button icon={Download} busy={collect.isPending} onClick={() => collect.mutate()}>
+            {t.settings.diagnosticsGet}
+          </Button>
+        </span>
+      </div>
+    </Card>
   );
 }

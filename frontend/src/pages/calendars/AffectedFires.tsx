@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { calendarPreview } from "@/api/cluster";
+import type { Calendar } from "@/api/schema.gen";
+import { Refusal } from "@/components/Refusal";
+import { useSettled } from "@/components/useSettled";
+import { instantToWall, isZone, useFormat } from "@/lib/format";
+import { useCalendarT } from "./texts";
+
+const shownJobs = 20;
+
+/** Which fires saving a calendar would affect, a moment after its last change. */
+export function AffectedFires({ calendar }: { calendar: Calendar }) {
+  const c = useCalendarT().calendars;
+  const settled = useSettled(calendar, 300);
+  const query = useQuery(calendarPreview(settled));
+  const p = query.data;
+  const zone = settled.zone && isZone(settled.zone) ? settled.zone : "UTC";
+  const jobs = p?.jobs.filter((j) => j.skipped + j.released > 0) ?? [];
+  return (
+    <section className="f affected" aria-label={c.affected} aria-busy={query.isFetching}>
+      <span className="lab">{c.affected}</span>
+      {query.isError ? (
+        <Refusal error={query.error} />
+      ) : (
+        p && (
+          <>
+            <p className={jobs.length > 0 ? "row g2 wrap" : "sec"}>
+              {jobs.length === 0 && c.affectsNone(p.jobs.length)}
+              {p.skipped > 0 && <span className="c-warn">{c.willSkip(p.skipped)}</span>}
+              {p.released > 0 && <span className="c-ok">{c.willRun(p.released)}</span>}
+            </p>
+            {!p.complete && <p className="c-warn">{c.tooMany}</p>}
+            {jobs.length > 0 && (
+              <ul className="names">
+                {jobs.slice(0, shownJobs).map((j) => (
+                  <AffectedJob key={j.job} job={j} zone={zone} />
+                ))}
+              </ul>
+            )}
+            {jobs.length > shownJobs && <p className="mut">{c.more(jobs.length - shownJobs)}</p>}
+          </>
+        )
+      )}
+    </section>
+  );
+}
+
+interface AffectedJobProps {
+  job: { job: string; skipped: number; released: number; fires: { fire_time: string; skipped: boolean }[] };
+  /** Of the calendar. */
+  zone: string;
+}
+
+function AffectedJob({ job: j, zone }: AffectedJobProps) {
+  const c = useCalendarT().calendars;
+  const f = useFormat();
+  const rest = j.skipped + j.released - j.fires.length;
+  return (
+    <li>
+      <span className="grow trunc">{j.job}</span>
+      <span className="row g2 wrap end">
+        {j.fires.map((fire) => (
+          <span key={fire.fire_time} className="num" title={f.full(fire.fire_time)}>
+            <span className={fire.skipped ? "c-warn" : "c-ok"}>{fire.skipped ? c.skips : c.runs}</span>{" "}
+            {instantToWall(fire.fire_time, zone).replace("T", " ")}
+          </span>
+        ))}
+        {rest > 0 && <span className="mut">{c.more(rest)}</span>}
+      </span>
+    </li>
+  );
+}
