@@ -1,7 +1,7 @@
 import type { ledger as english } from "../en/ledger";
 
 export const ledger: typeof english = {
-  hint: "重新计算调度应有的每次触发,并与运行历史核对。",
+  hint: "重新计算调度应有的每次触发，并与运行历史核对。",
   fires: "应有触发",
   ran: "已运行",
   absent: "跳过或错过",

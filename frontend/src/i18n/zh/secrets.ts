@@ -5,7 +5,7 @@ export const secrets: typeof english = {
   create: "新建密钥…",
   createIn: (group) => `在 ${group} 中新建密钥`,
   replace: (name) => `替换 ${name}`,
-  hint: "服务器为分组的执行器加密后即遗忘,任何人都无法再读出。",
+  hint: "服务器为分组的执行器加密后即遗忘，任何人都无法再读出。",
   name: "名称",
   value: "值",
   description: "用途",
