@@ -85,6 +85,35 @@ it("columns are chosen, and a link shows them to somebody else", async () => {
   await close();
 });
 
+it("however long names, owners and tags are, each job can be told from the others", async () => {
+  const long = (length: number) =>
+    "wolfeschlegel-"
+      .repeat(10)
+      .slice(0, length - 1)
+      .concat("x");
+  await program.job(`${long(63)}/${long(63)}`, "true", {
+    title: "一个非常长的任务标题".repeat(6),
+    owner: "财务结算平台部门负责人".repeat(3),
+    tags: [long(60), "short", long(59)],
+    schedule: { fixed_rate: "15m" },
+  });
+  const wide = (at: string) => page.locator(at).evaluateAll((all) => all.map((el) => el.clientWidth));
+  const { page, faults, close } = await open("/jobs");
+  for (const path of ["/jobs", "/jobs?cols=schedule,runs,last,next,tags,handler,group,owner,changed"]) {
+    await page.goto(program.url + path);
+    await page.locator("table.jobs .owner").first().waitFor();
+    for (const width of await wide("table.jobs .name")) expect(width, path).toBeGreaterThan(40);
+  }
+  // What needs somebody stays in its card.
+  await page.goto(program.url);
+  const item = page.locator(".li", { hasText: "No executor in this group" });
+  await item.waitFor();
+  expect(await item.evaluate((el) => el.scrollWidth - el.clientWidth)).toBe(0);
+  expect(faults).toEqual([]);
+  await program.api("DELETE", `/jobs/${long(63)}/${long(63)}`);
+  await close();
+});
+
 it("runs by job are sorted by what the server can have first", async () => {
   const { page, faults, close } = await open("/runs?by=job");
   await expect.poll(async () => (await names(page))[0]).toBe("quick");

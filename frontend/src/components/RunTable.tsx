@@ -33,6 +33,7 @@ interface RunTableProps {
 
 const figures: ReadonlySet<RunColumn> = new Set(["delay", "attempt", "version", "pieces"]);
 const classes: Partial<Record<RunColumn, string>> = {
+  job: "ofjob",
   delay: "r num sec",
   attempt: "r num sec",
   version: "r num sec",
@@ -182,7 +183,7 @@ function cellOf(
       const [group = "", name = ""] = run.job.split("/");
       return (
         <>
-          <Link to="/jobs/$group/$name" params={{ group, name }} className="name">
+          <Link to="/jobs/$group/$name" params={{ group, name }} className="name" title={run.job}>
             {name}
           </Link>{" "}
           <span className="mut">{group}</span>

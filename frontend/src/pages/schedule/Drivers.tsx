@@ -48,11 +48,11 @@ export function Drivers({ from, group, title, bySlots }: DriversProps) {
             {jobs.slice(0, named).map(({ job, fires, more, slotMs }) => (
               <tr key={job}>
                 <td>
-                  <Link to="/jobs/$group/$name" params={refOf(job)} className="name">
+                  <Link to="/jobs/$group/$name" params={refOf(job)} className="name" title={job}>
                     {refOf(job).name}
                   </Link>
                 </td>
-                <td className="sec">{refOf(job).group}</td>
+                <td className="sec short">{refOf(job).group}</td>
                 <td className="r num">
                   {f.number(fires.length)}
                   {more && "+"}

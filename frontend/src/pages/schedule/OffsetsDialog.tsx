@@ -101,7 +101,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
           <p className="note info">
             {p.offsetsEffect(f.number(query.data.busiest_before), f.number(query.data.busiest_after))}
           </p>
-          <section className="firelist" aria-label={p.offsets} tabIndex={0}>
+          <section className="firelist offsets" aria-label={p.offsets} tabIndex={0}>
             <table className="tbl c">
               <thead>
                 <tr>
@@ -113,7 +113,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
               <tbody>
                 {items.map((x) => (
                   <tr key={x.job}>
-                    <td>
+                    <td className="wide">
                       <label className="check small">
                         <input
                           type="checkbox"
@@ -126,7 +126,9 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
                             setLeft(next);
                           }}
                         />
-                        <span>{x.job}</span>
+                        <span className="trunc" title={x.job}>
+                          {x.job}
+                        </span>
                       </label>
                     </td>
                     <td className="r num">{f.number(x.fires)}</td>

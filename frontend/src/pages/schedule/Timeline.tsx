@@ -150,7 +150,7 @@ export function Timeline({
                   type="button"
                   key={`g ${r.group}`}
                   className="tgroup"
-                  style={{ top }}
+                  style={{ top, paddingRight: plot }}
                   aria-expanded={!closed.includes(r.group)}
                   title={t.plan.closeGroup}
                   onClick={() => onGroup(r.group)}
@@ -161,7 +161,7 @@ export function Timeline({
                     <ChevronDown size={13} aria-hidden />
                   )}
                   <GroupDot group={r.group} />
-                  <b>{r.group}</b> <span className="mut num">{r.n > 1 && r.n}</span>
+                  <b className="trunc">{r.group}</b> <span className="mut num">{r.n > 1 && r.n}</span>
                 </button>
               );
             }
