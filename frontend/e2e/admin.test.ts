@@ -15,7 +15,7 @@ it("a crontab and a file of documents are imported after a look at what would be
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("1 to create, 1 skipped and 1 refused. Nothing has been saved yet.").waitFor();
   expect(await axe(page)).toEqual([]);
-  await drawer.getByRole("button", { name: "Save 1 document" }).click();
+  await drawer.getByRole("button", { name: "Save 1 job" }).click();
   await drawer.getByText("1 saved").waitFor();
   await drawer.getByRole("button", { name: "Close" }).last().click();
   await page.locator("table.jobs").getByText("nightly").waitFor();
@@ -29,15 +29,18 @@ job: default/nightly
 schedule: {cron: "0 4 * * *", except: [holidays]}
 task: {shell: echo report}
 ---
+nonsense: all of it
+---
 job: default/wrong
 schedule: {cron: "75 * * * *"}
 task: {shell: "true"}
 `,
   );
   await drawer.getByRole("button", { name: "Check" }).click();
-  await drawer.getByText("1 to create, 1 to change and 1 refused").waitFor();
+  await drawer.getByText("1 to create, 1 to change and 2 refused").waitFor();
+  await drawer.getByText("It is neither a job nor a calendar").waitFor();
   await drawer.getByRole("button", { name: "Save 2 documents" }).click();
-  await drawer.getByText("2 saved, 1 refused").waitFor();
+  await drawer.getByText("2 saved, 2 refused").waitFor();
   expect(faults).toEqual([]);
   await close();
 });

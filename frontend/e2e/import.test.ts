@@ -33,15 +33,19 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
     mimeType: "application/sql",
     buffer: Buffer.from(dump(50)),
   });
-  await drawer.getByLabel("The dump of the tables").waitFor();
+  const text = drawer.getByLabel("The dump of the tables");
+  await text.waitFor();
+  await expect.poll(() => text.evaluate((el) => el === document.activeElement)).toBe(true);
   await drawer.getByLabel("Time zone").fill("Asia/Shanghai");
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("48 to create, 1 in conflict and 1 skipped. Nothing has been saved yet.").waitFor();
   const row = (title: string) => drawer.locator("tr", { has: page.getByText(title, { exact: true }) });
+  const table = drawer.getByRole("region", { name: "Would be" });
+  await expect.poll(() => table.evaluate((el) => el === document.activeElement)).toBe(true);
   await row("任务 3").getByText("Conflict").waitFor();
   await row("任务 50").getByText("is Java that was written in XXL-JOB").waitFor();
   expect(await axe(page)).toEqual([]);
-  await drawer.getByRole("button", { name: "Save 48 documents" }).click();
+  await drawer.getByRole("button", { name: "Save 48 jobs" }).click();
   await drawer.getByText("48 saved").waitFor();
   await drawer.getByRole("button", { name: "Close" }).last().click();
 
@@ -67,7 +71,7 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("48 unchanged, 1 in conflict and 1 skipped").waitFor();
   await drawer.getByLabel("Overwrite 1 job that was made or edited here").check();
-  await drawer.getByRole("button", { name: "Save 1 document" }).click();
+  await drawer.getByRole("button", { name: "Save 1 job" }).click();
   await drawer.getByText("1 saved").waitFor();
   expect(await definition("sync-handler3")).toMatchObject({ task: { handler: "syncHandler3" }, version: 2 });
   expect(faults).toEqual([]);

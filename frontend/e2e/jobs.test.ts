@@ -89,12 +89,15 @@ it("jobs are selected by keys, get tags and an owner after a review, and the res
   const bar = page.getByRole("toolbar", { name: "4 selected" });
   await bar.waitFor();
   expect(await axe(page)).toEqual([]);
+  await bar.getByRole("button", { name: "Run now" }).click();
+  await page.getByRole("dialog").getByText("These will be run").waitFor();
+  await page.keyboard.press("Escape");
   await bar.getByRole("button", { name: "Tags and owner" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Add tags").fill("nightly");
   await dialog.getByText("so already").first().waitFor();
   expect(await axe(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Tag 2 jobs" }).click();
+  await dialog.getByRole("button", { name: "Change 2 jobs" }).click();
   await dialog.getByText("2 done, 0 failed").waitFor();
   await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
   await page.goto(`${program.url}/jobs?tag=nightly`);

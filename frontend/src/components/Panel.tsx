@@ -1,4 +1,4 @@
-import { CircleAlert, type LucideIcon, RefreshCw } from "lucide-react";
+import { CircleAlert, type LucideIcon, RefreshCw, SearchX } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "@/api/problem";
 import { useT } from "@/i18n";
@@ -58,6 +58,16 @@ export function Empty({
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useT();
   const problem = problemOf(error);
+  if (problem.code === "not_found")
+    return (
+      <Empty icon={SearchX} title={t.error.gone} hint={t.error.pageHint}>
+        {onRetry && (
+          <Button icon={RefreshCw} onClick={onRetry}>
+            {t.act.retry}
+          </Button>
+        )}
+      </Empty>
+    );
   return (
     <div className="empty" role="alert">
       <span className="ico big c-bad">

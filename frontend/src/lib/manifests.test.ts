@@ -28,7 +28,7 @@ job: "a/c
 ---
 `);
   expect(read[0]).toMatchObject({ kind: "job", name: "a/b" });
-  expect(read[1]).toMatchObject({ kind: "wrong" });
+  expect(read[1]).toMatchObject({ kind: "wrong", problem: 'Missing closing "quote' });
 });
 
 it("takes a list of documents for the documents", async () => {

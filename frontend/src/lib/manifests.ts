@@ -1,11 +1,12 @@
 import type { Calendar, Job } from "@/api/schema.gen";
-import { isJob, YamlProblem } from "./jobdoc";
+import { isJob } from "./jobdoc";
 
 /** One document of a file. */
 export type Manifest =
   | { kind: "job"; name: string; line: number; doc: Job }
   | { kind: "calendar"; name: string; line: number; doc: Calendar }
-  | { kind: "wrong"; name: string; line: number; problem: string };
+  /** What cannot be read; without a problem, what is neither. */
+  | { kind: "wrong"; name: string; line: number; problem?: string };
 
 /** Reads a file of YAML or JSON documents: jobs and calendars, as `carillon apply` takes them. */
 export async function readManifests(text: string): Promise<Manifest[]> {
@@ -18,7 +19,7 @@ export async function readManifests(text: string): Promise<Manifest[]> {
     const line = lines.linePos(document.contents?.range?.[0] ?? document.range[0]).line;
     if (problem) {
       const at = problem.linePos?.[0].line ?? line;
-      out.push({ kind: "wrong", name: "", line: at, problem: problem.message.split("\n")[0] ?? "" });
+      out.push({ kind: "wrong", name: "", line: at, problem: oneLine(problem.message) });
       continue;
     }
     const value: unknown = document.toJS();
@@ -32,7 +33,12 @@ export async function readManifests(text: string): Promise<Manifest[]> {
 function manifestOf(value: unknown, line: number): Manifest {
   if (isJob(value)) return { kind: "job", name: value.job, line, doc: value };
   if (isCalendar(value)) return { kind: "calendar", name: value.calendar, line, doc: value };
-  return { kind: "wrong", name: "", line, problem: new YamlProblem("job, task | calendar", line).message };
+  return { kind: "wrong", name: "", line };
+}
+
+/** What a parser says is wrong, without the place and the lines around it, which it adds. */
+function oneLine(message: string): string {
+  return (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
 }
 
 function isCalendar(value: unknown): value is Calendar {

@@ -28,7 +28,8 @@ export const importing = {
   },
   check: "Check",
   back: "Back",
-  go: (n: number) => `Save ${count(n, "document", "documents")}`,
+  go: (n: number, jobs: boolean) =>
+    `Save ${jobs ? count(n, "job", "jobs") : count(n, "document", "documents")}`,
   note: "import",
   outcome: "Would be",
   name: "Name",
@@ -44,6 +45,7 @@ export const importing = {
     skipped: "Skipped",
     broken: "Refused",
   },
+  noDocument: "It is neither a job nor a calendar",
   conflictWhy: "A job of this name is here already, and was not imported from there or was edited since.",
   overwrite: (n: number) => `Overwrite ${count(n, "job that was", "jobs that were")} made or edited here`,
   dry: (rows: Counted[]) =>

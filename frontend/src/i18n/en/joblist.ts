@@ -59,7 +59,7 @@ export const joblist = {
   tagged: "Tags and owner",
   export: "Export",
   exported: (n: number) => `${count(n, "job", "jobs")} exported`,
-  edit: (n: number) => `Tag ${count(n, "job", "jobs")}`,
+  edit: (n: number) => `Change ${count(n, "job", "jobs")}`,
   addTags: "Add tags",
   removeTags: "Remove tags",
   tagsHint: "Separated by spaces.",

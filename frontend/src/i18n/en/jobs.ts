@@ -51,6 +51,7 @@ export const jobs = {
     resume: (n: number) => `Resume ${count(n, "job", "jobs")}`,
     remove: (n: number) => `Delete ${count(n, "job", "jobs")}`,
     affected: "These will be changed",
+    toRun: "These will be run",
     skipped: "These stay as they are",
     alreadyPaused: "paused already",
     notPaused: "not paused",

@@ -214,5 +214,6 @@ export const run = {
   cancelHint: "A pending run is called off. A running one is told to stop, and killed after its grace.",
   cancelReason: "Reason (optional)",
   unknown: "The history does not have this run yet",
-  unknownHint: "A run appears when its first event is stored, most often within a second.",
+  unknownHint:
+    "A run appears when its first event is stored, most often within a second. One that is older than what is kept is gone.",
 };

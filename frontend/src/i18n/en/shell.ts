@@ -148,6 +148,7 @@ export const error = {
     group === "*"
       ? `It takes the role ${role}, everywhere.`
       : `It takes the role ${role}${group ? ` in ${group}` : ""}.`,
+  gone: "There is no such thing here",
   page: "There is no such page",
   pageHint: "The address may be mistyped, or the thing may be gone.",
   crashed: "This page has a fault",

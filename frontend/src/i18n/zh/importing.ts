@@ -5,23 +5,23 @@ const counts = (rows: { outcome: string }[], words: [string, string][]) =>
     .map(([outcome, word]) => [rows.filter((r) => r.outcome === outcome).length, word] as const)
     .filter(([n]) => n > 0)
     .map(([n, word]) => `${word} ${n} 个`)
-    .join(",");
+    .join("，");
 
 export const importing: typeof english = {
   title: "导入任务",
-  hint: "在您看到每项结果之前,不会保存任何内容。",
+  hint: "在您看到每项结果之前，不会保存任何内容。",
   format: "格式",
   file: "打开文件…",
   zone: "时区",
   groupElse: "转储中没有执行器的任务归入的分组",
   texts: {
-    yaml: "任务与日历,多个以 --- 分隔",
+    yaml: "任务与日历，多个以 --- 分隔",
     crontab: "crontab 内容",
-    "xxl-job": "xxl_job_group 与 xxl_job_info 两张表的转储(SQL)",
+    "xxl-job": "xxl_job_group 与 xxl_job_info 两张表的转储（SQL）",
   },
   check: "检查",
   back: "返回",
-  go: (n) => `保存 ${n} 个文档`,
+  go: (n, jobs) => `保存 ${n} 个${jobs ? "任务" : "文档"}`,
   note: "导入",
   outcome: "结果",
   name: "名称",
@@ -37,7 +37,8 @@ export const importing: typeof english = {
     skipped: "跳过",
     broken: "被拒绝",
   },
-  conflictWhy: "已有同名任务,它并非由此导入,或导入后已被修改。",
+  noDocument: "既不是任务（job），也不是日历（calendar）",
+  conflictWhy: "已有同名任务，它并非由此导入，或导入后已被修改。",
   overwrite: (n) => `覆盖 ${n} 个在此新建或修改过的任务`,
   dry: (rows) =>
     rows.length === 0
@@ -52,6 +53,6 @@ export const importing: typeof english = {
         ])}。尚未保存。`,
   done: (rows) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;
-    return `已保存 ${rows.filter((r) => r.saved).length} 个${refused > 0 ? `,被拒绝 ${refused} 个` : ""}。`;
+    return `已保存 ${rows.filter((r) => r.saved).length} 个${refused > 0 ? `，被拒绝 ${refused} 个` : ""}。`;
   },
 };

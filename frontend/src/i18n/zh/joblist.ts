@@ -47,7 +47,7 @@ export const joblist: typeof english = {
   tagged: "标签与负责人",
   export: "导出",
   exported: (n) => `已导出 ${number(n)} 个任务`,
-  edit: (n) => `为 ${number(n)} 个任务设置标签`,
+  edit: (n) => `修改 ${number(n)} 个任务`,
   addTags: "添加标签",
   removeTags: "移除标签",
   tagsHint: "以空格分隔。",

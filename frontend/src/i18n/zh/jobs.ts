@@ -51,6 +51,7 @@ export const jobs: Messages["jobs"] = {
     resume: (n) => `恢复 ${number(n)} 个任务`,
     remove: (n) => `删除 ${number(n)} 个任务`,
     affected: "将会改变",
+    toRun: "将会执行",
     skipped: "保持不变",
     alreadyPaused: "已经暂停",
     notPaused: "没有暂停",

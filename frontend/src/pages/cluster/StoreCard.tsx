@@ -51,7 +51,7 @@ export function StoreCard() {
             <>
               <dt>{t.bus.freeDisk}</dt>
               <dd className="num">
-                {formatBytes(history.disk_free_bytes)} {t.bus.ofMost(formatBytes(history.disk_bytes))}
+                {formatBytes(history.disk_free_bytes)} {t.bus.ofDisk(formatBytes(history.disk_bytes))}
               </dd>
             </>
           )}

@@ -6,6 +6,7 @@ import { groupsQuery } from "@/api/cluster";
 import { refOf } from "@/api/jobs";
 import type { JobItem, Run } from "@/api/schema.gen";
 import { Legend } from "@/components/Legend";
+import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
 import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
@@ -221,6 +222,16 @@ function Policy({ item }: { item: JobItem }) {
             <span className={online === 0 ? "c-lost" : "mut"}> · {t.job.online(online)}</span>
           )}
         </dd>
+        {d.owner && (
+          <>
+            <dt>{t.jobs.columns.owner}</dt>
+            <dd>
+              <Link to="/jobs" search={{ owner: [d.owner] }} className="plain">
+                <Owner name={d.owner} />
+              </Link>
+            </dd>
+          </>
+        )}
         <dt>{t.job.task}</dt>
         <dd>
           <span className="row g2 end">

@@ -113,7 +113,13 @@ export default function JobPage() {
                 <h1 tabIndex={-1}>{name}</h1>
                 <JobState item={item} />
                 <span className="tag">v{item.definition.version}</span>
+                {item.definition.tags?.map((tag) => (
+                  <Link key={tag} to="/jobs" search={{ tag: [tag] }} className="tag o trunc">
+                    {tag}
+                  </Link>
+                ))}
               </div>
+              {item.definition.title && <p className="d">{item.definition.title}</p>}
               {item.definition.description && <p className="sec d">{item.definition.description}</p>}
             </div>
           </div>

@@ -6,7 +6,7 @@ import { refOf, refreshJobs, saveJob, versionsQuery } from "@/api/jobs";
 import { jobReport } from "@/api/reports";
 import type { JobItem, JobVersion, ReportRow } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { Diff } from "@/components/CodeEditor";
+import { CodeEditor, Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { TextField } from "@/components/fields";
 import { Card, Empty } from "@/components/Panel";
@@ -126,6 +126,9 @@ function Difference({ before, after }: { before: JobVersion | undefined; after: 
     }),
   });
   if (!data) return null;
+  // There is nothing beside which the first version could stand.
+  if (!before)
+    return <CodeEditor label={t.job.tabs.definition} language="yaml" value={data.after} rows={8} />;
   if (data.before === data.after) return <Empty title={t.job.versions.same} />;
   return <Diff label={t.job.versions.compare} language="yaml" {...data} />;
 }

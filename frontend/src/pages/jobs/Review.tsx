@@ -165,21 +165,24 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
             </>
           )}
           {action === "pause" && <PauseEndField value={end} onChange={setEnd} />}
-          {isSaid && trial.isPending ? (
-            <Skeleton rows={3} />
-          ) : (
-            <>
-              <Names title={r.affected} items={affected.map((job) => ({ job }))} />
-              {skipped.length > 0 && <Names title={r.skipped} items={skipped} />}
-            </>
-          )}
-          {trial.isError && <p className="note warn">{problemOf(trial.error).detail}</p>}
-          {action === "pause" && fires !== undefined && <p className="note warn">{r.pauseNote(fires)}</p>}
-          {action === "remove" && <p className="note warn">{r.deleteNote}</p>}
           {action !== "run" && action !== "remove" && (
             <TextField label={r.note} value={note} maxLength={500} onChange={setNote} />
           )}
           {mustType && <TextField label={r.typeToConfirm(word)} value={typed} onChange={setTyped} />}
+          {trial.isError && <p className="note warn">{problemOf(trial.error).detail}</p>}
+          {action === "pause" && fires !== undefined && <p className="note warn">{r.pauseNote(fires)}</p>}
+          {action === "remove" && <p className="note warn">{r.deleteNote}</p>}
+          {isSaid && trial.isPending ? (
+            <Skeleton rows={3} />
+          ) : (
+            <>
+              {skipped.length > 0 && <Names title={r.skipped} items={skipped} />}
+              <Names
+                title={action === "run" ? r.toRun : r.affected}
+                items={affected.map((job) => ({ job }))}
+              />
+            </>
+          )}
         </>
       )}
     </BulkDialog>

@@ -237,7 +237,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
       ) : (
         <>
           <div>
-            <h3 className="lab">{t.jobs.review.affected}</h3>
+            <h3 className="lab">{action === "retry" ? t.jobs.review.toRun : t.jobs.review.affected}</h3>
             {names(affected)}
           </div>
           {refused.length > 0 && (

@@ -9,7 +9,7 @@ import {
   Pencil,
   Plus,
 } from "lucide-react";
-import { useId, useState } from "react";
+import { type Ref, useEffect, useId, useRef, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { refreshJobs } from "@/api/jobs";
 import { Button } from "@/components/Button";
@@ -52,7 +52,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   // A dump says of which group a job is.
   const intoGroup = group ?? (kind === "crontab" ? "default" : "");
   const source = { kind, text, group: intoGroup, zone };
-  const dry = useMutation({ mutationFn: () => check(source, w.note) });
+  const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument) });
   const deed = useMutation({
     mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite),
     onSettled: () => refreshJobs(client),
@@ -66,13 +66,24 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
     setOverwrite(false);
   };
   const trouble = dry.error ?? deed.error;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const table = useRef<HTMLElement>(null);
+  const stage = deed.data ? "done" : rows ? "looked" : "asked";
+  const was = useRef(stage);
   const open = async (file: File | undefined) => {
     if (!file) return;
     const read = await file.text();
     setText(read);
     setKind(readable(file.name, read));
     again();
+    area.current?.focus();
   };
+  // What was pressed is gone then; the keyboard goes on with what came of it.
+  useEffect(() => {
+    if (was.current === stage) return;
+    was.current = stage;
+    (stage === "asked" ? area : table).current?.focus();
+  }, [stage]);
   return (
     <Dialog
       title={w.title}
@@ -94,7 +105,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
               disabled={willChange.length === 0}
               onClick={() => deed.mutate(dry.data ?? [])}
             >
-              {w.go(willChange.length)}
+              {w.go(willChange.length, kind !== "yaml")}
             </Button>
           </>
         ) : (
@@ -118,7 +129,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
           {conflicts > 0 && !deed.data && (
             <Check label={w.overwrite(conflicts)} checked={overwrite} onChange={setOverwrite} />
           )}
-          <Rows rows={rows} numbered={kind === "xxl-job"} />
+          <Rows ref={table} rows={rows} numbered={kind === "xxl-job"} />
         </>
       ) : (
         <>
@@ -174,6 +185,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
           <label className="f importtext" htmlFor={`${ids}t`}>
             <span className="lab">{w.texts[kind]}</span>
             <textarea
+              ref={area}
               id={`${ids}t`}
               className="area mono"
               spellCheck={false}
@@ -188,11 +200,11 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   );
 }
 
-function Rows({ rows, numbered }: { rows: Row[]; numbered: boolean }) {
+function Rows({ rows, numbered, ref }: { rows: Row[]; numbered: boolean; ref: Ref<HTMLElement> }) {
   const t = useImportT();
   const w = t.importing;
   return (
-    <section className="sideways importrows" tabIndex={0} aria-label={w.outcome}>
+    <section ref={ref} className="sideways importrows" tabIndex={0} aria-label={w.outcome}>
       <table className="tbl c">
         <thead>
           <tr>

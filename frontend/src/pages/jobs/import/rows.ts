@@ -35,12 +35,12 @@ export function readable(name: string, text: string): Kind {
 }
 
 /** Says what saving would do, one after the other, since a file may well have a thousand. */
-export async function check(source: Source, note: string): Promise<Row[]> {
+export async function check(source: Source, note: string, noDocument: string): Promise<Row[]> {
   const rows: Row[] = await {
-    yaml: documentRows,
-    crontab: crontabRows,
-    "xxl-job": xxlJobRows,
-  }[source.kind](source);
+    yaml: () => documentRows(source.text, noDocument),
+    crontab: () => crontabRows(source),
+    "xxl-job": () => xxlJobRows(source),
+  }[source.kind]();
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
     try {
@@ -89,7 +89,7 @@ function refuse(row: Row, error: unknown): void {
     problem.errors?.map((e) => `${e.field} ${e.reason}`).join("; ") ?? problem.detail ?? problem.title;
 }
 
-async function documentRows({ text }: Source): Promise<Row[]> {
+async function documentRows(text: string, noDocument: string): Promise<Row[]> {
   const manifests = await readManifests(text);
   const calendars = manifests.some((m) => m.kind === "calendar") ? (await getCalendars()).items : [];
   const known = new Set(calendars.map((c) => c.definition.calendar));
@@ -98,7 +98,7 @@ async function documentRows({ text }: Source): Promise<Row[]> {
     line: m.line,
     // A calendar has no dry run: it is saved as it is written.
     outcome: m.kind === "wrong" ? "broken" : m.kind === "job" || known.has(m.name) ? "changed" : "created",
-    note: m.kind === "wrong" ? m.problem : "",
+    note: m.kind === "wrong" ? (m.problem ?? noDocument) : "",
     manifest: m.kind === "wrong" ? undefined : m,
   }));
 }
