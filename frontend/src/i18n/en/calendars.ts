@@ -25,7 +25,7 @@ export const calendars = {
   removeWindow: "Remove this window",
   file: "Import .ics",
   read: (taken: number, left: number) =>
-    `${count(taken, "event", "events")} taken from the file${left > 0 ? `, ${left} left out` : ""}`,
+    `${count(taken, "event", "events")} taken from the file${left > 0 ? `, ${left} left out` : ""}.`,
   readUntil: (until: string) => `What recurs without end is written out until ${until}.`,
   tooBig: "The file is larger than 4 MB.",
   events: "Events of the file",

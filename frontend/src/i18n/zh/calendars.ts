@@ -23,7 +23,7 @@ export const calendars: typeof english = {
   addWindow: "添加时间段",
   removeWindow: "移除此时间段",
   file: "导入 .ics",
-  read: (taken, left) => `已从文件读取 ${taken} 个事件${left > 0 ? `,略去 ${left} 个` : ""}`,
+  read: (taken, left) => `已从文件读取 ${taken} 个事件${left > 0 ? `,略去 ${left} 个` : ""}。`,
   readUntil: (until) => `无限重复的事件已展开到 ${until}。`,
   tooBig: "文件超过 4 MB。",
   events: "文件中的事件",

@@ -3,7 +3,7 @@ import { calendarPreview } from "@/api/cluster";
 import type { Calendar } from "@/api/schema.gen";
 import { Refusal } from "@/components/Refusal";
 import { useSettled } from "@/components/useSettled";
-import { instantToWall, isZone, useFormat } from "@/lib/format";
+import { instantToWall, isZone } from "@/lib/format";
 import { useCalendarT } from "./texts";
 
 const shownJobs = 20;
@@ -53,20 +53,30 @@ interface AffectedJobProps {
 
 function AffectedJob({ job: j, zone }: AffectedJobProps) {
   const c = useCalendarT().calendars;
-  const f = useFormat();
-  const rest = j.skipped + j.released - j.fires.length;
+  const first = (skipped: boolean) =>
+    j.fires
+      .filter((f) => f.skipped === skipped)
+      .map((f) => instantToWall(f.fire_time, zone).replace("T", " "));
   return (
     <li>
       <span className="grow trunc">{j.job}</span>
-      <span className="row g2 wrap end">
-        {j.fires.map((fire) => (
-          <span key={fire.fire_time} className="num" title={f.full(fire.fire_time)}>
-            <span className={fire.skipped ? "c-warn" : "c-ok"}>{fire.skipped ? c.skips : c.runs}</span>{" "}
-            {instantToWall(fire.fire_time, zone).replace("T", " ")}
-          </span>
-        ))}
-        {rest > 0 && <span className="mut">{c.more(rest)}</span>}
+      <span className="row g2 end">
+        {j.skipped > 0 && <span className="c-warn">{c.willSkip(j.skipped)}</span>}
+        {j.released > 0 && <span className="c-ok">{c.willRun(j.released)}</span>}
       </span>
+      <Firsts word={c.skips} at={first(true)} of={j.skipped} />
+      <Firsts word={c.runs} at={first(false)} of={j.released} />
     </li>
+  );
+}
+
+/** The first of some fires, and whether there are more. */
+function Firsts({ word, at, of }: { word: string; at: string[]; of: number }) {
+  if (at.length === 0) return null;
+  return (
+    <p className="mut num">
+      {word}: {at.join(", ")}
+      {of > at.length && " …"}
+    </p>
   );
 }
