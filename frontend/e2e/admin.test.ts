@@ -144,6 +144,8 @@ it("a user is made with a link, and a token is shown once", async () => {
   await dialog.locator(".reveal").getByText("#invitation=").waitFor();
   await dialog.getByRole("button", { name: "Done" }).click();
   const { items } = await program.api<{ items: { user: string; access: unknown[] }[] }>("GET", "/users");
+  const letters = page.locator("tr", { hasText: "lin.wei" }).locator(".av");
+  expect(await letters.evaluate((el) => getComputedStyle(el).backgroundColor)).not.toBe("rgba(0, 0, 0, 0)");
   expect(items.map((u) => [u.user, u.access])).toEqual([
     ["lin.wei", [{ role: "operator", group: "default", grants: ["logs"] }]],
   ]);

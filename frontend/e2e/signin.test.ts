@@ -52,6 +52,9 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
     expect(await axe(page), path).toEqual([]);
   }
   expect(refused).toEqual([]);
+  await page.goto(`${program.url}/jobs/risk/score`);
+  await page.getByText("this needs the role viewer in group risk").waitFor();
+  expect(await page.getByText("This is not for you to see").count()).toBe(1);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(faults).toEqual([]);

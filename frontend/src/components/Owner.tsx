@@ -5,14 +5,21 @@ import { colourOf } from "./TaskIcon";
 export function Owner({ name }: { name: string }) {
   return (
     <span className="row g2 owner">
-      <span
-        className="av"
-        style={{ background: `color-mix(in srgb, ${colourOf(name)} 70%, black)` }}
-        aria-hidden
-      >
-        {lettersOf(name)}
-      </span>
+      <Letters name={name} />
       <span className="trunc">{name}</span>
+    </span>
+  );
+}
+
+/** The letters of somebody on a colour of their own. */
+export function Letters({ name }: { name: string }) {
+  return (
+    <span
+      className="av"
+      style={{ background: `color-mix(in srgb, ${colourOf(name)} 70%, black)` }}
+      aria-hidden
+    >
+      {lettersOf(name)}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { CircleAlert, type LucideIcon, RefreshCw, SearchX } from "lucide-react";
+import { CircleAlert, Lock, type LucideIcon, RefreshCw, SearchX } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "@/api/problem";
 import { useT } from "@/i18n";
@@ -68,6 +68,8 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
         )}
       </Empty>
     );
+  if (problem.code === "forbidden")
+    return <Empty icon={Lock} title={t.error.notAllowed} hint={problem.detail ?? problem.title} />;
   return (
     <div className="empty" role="alert">
       <span className="ico big c-bad">

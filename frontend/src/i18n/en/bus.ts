@@ -18,6 +18,7 @@ export const bus = {
   copies: (n: number) => ` × ${n}`,
   stored: "On NATS",
   ofMost: (most: string) => `of ${most}`,
+  deadLetters: "Refused messages",
   ofDisk: (all: string) => `of ${all}`,
   server: (name: string) => `server ${name}`,
   lag: "History behind",

@@ -14,6 +14,7 @@ export const bus: typeof en = {
   copies: (n) => ` × ${n}`,
   stored: "NATS 占用",
   ofMost: (most) => `上限 ${most}`,
+  deadLetters: "被拒绝的消息",
   ofDisk: (all) => `/ 共 ${all}`,
   server: (name) => `服务器 ${name}`,
   lag: "历史滞后",

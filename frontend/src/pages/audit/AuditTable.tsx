@@ -123,7 +123,7 @@ function ObjectName({ object }: { object: string }) {
     return (
       <span className="row g2">
         {word}
-        <Link to="/jobs/$group/$name" params={{ group, name: job }} className="link">
+        <Link to="/jobs/$group/$name" params={{ group, name: job }} className="link trunc" title={name}>
           {name}
         </Link>
       </span>

@@ -47,6 +47,14 @@ export function StoreCard() {
               <dd className="num">{formatBytes(history.bytes)}</dd>
             </>
           )}
+          {history.dead_letters > 0 && (
+            <>
+              <dt>{t.bus.deadLetters}</dt>
+              <dd className="c-warn">
+                {f.number(history.dead_letters)} · <code className="mono">carillon dead-letters list</code>
+              </dd>
+            </>
+          )}
           {history.disk_bytes > 0 && (
             <>
               <dt>{t.bus.freeDisk}</dt>

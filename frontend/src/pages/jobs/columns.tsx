@@ -97,7 +97,7 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: Words): React
       return delay === undefined ? "—" : formatDuration(Math.max(0, delay));
     }
     case "group":
-      return <span className="sec">{refOf(d.job).group}</span>;
+      return <div className="sec clip">{refOf(d.job).group}</div>;
     case "zone":
       return <span className="sec">{d.schedule?.zone ?? "—"}</span>;
     case "timeout":

@@ -47,7 +47,7 @@ export function Drivers({ from, group, title, bySlots }: DriversProps) {
           >
             {jobs.slice(0, named).map(({ job, fires, more, slotMs }) => (
               <tr key={job}>
-                <td>
+                <td className="short">
                   <Link to="/jobs/$group/$name" params={refOf(job)} className="name" title={job}>
                     {refOf(job).name}
                   </Link>

@@ -235,7 +235,7 @@ function Effect({ effect }: { effect: RetentionEffect }) {
         {r.estimate}{" "}
         {history?.oldest_run && (
           <>
-            {r.oldest} <Clock at={history.oldest_run} />.
+            {r.oldest} <Clock at={history.oldest_run} />
           </>
         )}
       </p>

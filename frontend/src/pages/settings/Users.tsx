@@ -7,12 +7,12 @@ import { Button } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, TextField } from "@/components/fields";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
+import { Letters } from "@/components/Owner";
 import { Card } from "@/components/Panel";
 import { Reveal } from "@/components/Reveal";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
-import { lettersOf } from "@/lib/letters";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
@@ -100,9 +100,7 @@ function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
     <tr>
       <td>
         <span className="row g2">
-          <span className="av" aria-hidden>
-            {lettersOf(u.display_name || u.user)}
-          </span>
+          <Letters name={u.display_name || u.user} />
           <span className="two-lines">
             <b>{u.user}</b>
             <span className="mut">{u.display_name}</span>
