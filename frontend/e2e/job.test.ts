@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { geometry } from "./geometry.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage();
@@ -99,6 +100,25 @@ it("of a job that was deleted there are its runs and what it was", async () => {
   expect(await axe(page)).toEqual([]);
   await page.goto(`${program.url}/jobs/default/never-was`);
   await page.getByRole("button", { name: "Retry" }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("no two labels of a job's chart touch, however narrow the page is", async () => {
+  await program.job("default/often", "true", { schedule: { cron: "*/7 * * * *" }, timeout: "1s" });
+  for (let i = 0; i < 26; i++) await program.run("default/often");
+  const { page, faults, close } = await open("/jobs/default/often");
+  await page.getByRole("button", { name: "Live" }).waitFor();
+  const chart = page.locator(".chart svg").first();
+  const labels = () => chart.locator("text.axis").allTextContents();
+  await expect.poll(labels).toContain("now");
+  const found: string[] = [];
+  for (const width of [320, 360, 390, 430, 520, 640, 768, 1000, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const fault of await geometry(page)) if (fault.includes("axis")) found.push(`${width}: ${fault}`);
+    expect((await labels()).length, `${width} px`).toBeGreaterThan(3);
+  }
+  expect(found).toEqual([]);
   expect(faults).toEqual([]);
   await close();
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { makeFormat } from "./format";
-import { timeLabels } from "./scale";
+import { type AxisLabel, apart, timeLabels } from "./scale";
 
 const f = makeFormat("en", "UTC");
 const noon = Date.parse("2026-11-23T12:00:00Z");
@@ -21,4 +21,17 @@ it("no two labels side by side on a time axis say the same", () => {
 it("seconds are written where they are needed, and only there", () => {
   expect(texts(10_000).slice(0, 2)).toEqual(["12:00:00", "12:00:01"]);
   expect(texts(3600_000)[1]).toMatch(/^12:\d\d$/);
+});
+
+it("labels of an axis give way to those that come before them", () => {
+  const label = (x: number, text: string, anchor: AxisLabel["anchor"]) => ({ at: x, x, text, anchor });
+  const now = label(240, "now", "middle");
+  const end = (x: number) => label(x, "14:32", "end");
+  const shown = (x: number, ...others: AxisLabel[]) => apart([end(x), ...others], [now]).map((l) => l.x);
+  // "14:32" is 33 px wide, half of "now" 10, and 8 are between them.
+  expect(shown(240 + 10 + 8 + 33 + 1)).toEqual([292]);
+  expect(shown(240 + 10 + 8 + 33 - 1)).toEqual([]);
+  expect(
+    shown(400, label(0, "09:00", "start"), label(30, "09:05", "start"), label(60, "09:10", "start")),
+  ).toEqual([400, 0, 60]);
 });

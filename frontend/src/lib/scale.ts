@@ -89,20 +89,26 @@ export function timeLabels(
   const { from, to, left, width } = axis;
   const step = Math.max(1e3, durationStep(to - from, Math.max(2, Math.floor(width / 92))));
   const write = step < 60e3 ? words.time : words.minute;
-  const kept = now ? [boxOf(now)] : [];
   const labels: AxisLabel[] = [];
   for (const at of timeTicks(from, to, step, offsetMs)) {
     const text = step >= day || (at + offsetMs) % day === 0 ? words.day(at) : write(at);
     const half = widthOf(text) / 2;
     const x = left + ((at - from) / (to - from)) * width;
     const anchor = x - half < left ? "start" : x + half > left + width ? "end" : "middle";
-    const label = { at, x, text, anchor } as const;
-    const [begins, ends] = boxOf(label);
-    if (kept.some(([b, e]) => begins < e + 8 && ends > b - 8)) continue;
-    kept.push([begins, ends]);
-    labels.push(label);
+    labels.push({ at, x, text, anchor });
   }
-  return { labels, step };
+  return { labels: apart(labels, now ? [now] : []), step };
+}
+
+/** Of texts of an axis those that touch neither the given ones nor one that comes before them. */
+export function apart(labels: AxisLabel[], given: AxisLabel[]): AxisLabel[] {
+  const kept = given.map(boxOf);
+  return labels.filter((label) => {
+    const [begins, ends] = boxOf(label);
+    if (kept.some(([b, e]) => begins < e + 8 && ends > b - 8)) return false;
+    kept.push([begins, ends]);
+    return true;
+  });
 }
 
 function boxOf({ x, text, anchor }: AxisLabel): [number, number] {

@@ -5,7 +5,7 @@ import { formatDuration } from "@/lib/duration";
 import { relative, useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
-import { durationStep, ticks } from "@/lib/scale";
+import { type AxisLabel, apart, durationStep, ticks } from "@/lib/scale";
 import { quantile } from "@/lib/stats";
 import { durationOf, isAbsent, isFailure, tones } from "@/lib/status";
 
@@ -42,6 +42,12 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
     const run = past[i];
     return run && (() => void navigate({ to: "/runs/$runId", params: { runId: run.run_id } }));
   };
+  const labelOf = (at: string, x: number, anchor: AxisLabel["anchor"]): AxisLabel => ({
+    at: Date.parse(at),
+    x,
+    text: f.minute(at),
+    anchor,
+  });
   return (
     <Chart
       label={t.job.chartLabel(past.length, failed, fires.length)}
@@ -71,6 +77,17 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
         const y = (ms: number) => plot.base - (Math.min(ms, top) / top) * inner;
         const nowX = plot.left + past.length * step;
         const every = Math.ceil(slots / Math.max(1, Math.floor(plot.width / 110)));
+        const foot: AxisLabel = { at: now, x: nowX, text: t.time.now, anchor: "middle" };
+        const ends = fires.length > 2 ? fires.at(-1)?.due : undefined;
+        const labels = apart(
+          [
+            ...(ends === undefined ? [] : [labelOf(ends, plot.right, "end")]),
+            ...past.flatMap((run, i) =>
+              i % every === 0 ? [labelOf(run.fire_time, x(i) - bar / 2, "start")] : [],
+            ),
+          ],
+          [foot],
+        );
         return (
           <>
             {fires.length > 0 && (
@@ -133,24 +150,15 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
                 </text>
               </>
             )}
-            {past.map(
-              (run, i) =>
-                i % every === 0 &&
-                x(i) < nowX - 60 && (
-                  <text key={run.run_id} x={x(i) - bar / 2} y={plot.foot} className="axis">
-                    {f.minute(run.fire_time)}
-                  </text>
-                ),
-            )}
-            <line x1={nowX} x2={nowX} y1={4} y2={plot.base} className="nowline" />
-            <text x={nowX} y={plot.foot} textAnchor="middle" className="axis now">
-              {t.time.now}
-            </text>
-            {fires.length > 2 && (
-              <text x={plot.right} y={plot.foot} textAnchor="end" className="axis">
-                {f.minute(fires.at(-1)?.due ?? now)}
+            {labels.map((l) => (
+              <text key={l.x} x={l.x} y={plot.foot} textAnchor={l.anchor} className="axis">
+                {l.text}
               </text>
-            )}
+            ))}
+            <line x1={nowX} x2={nowX} y1={4} y2={plot.base} className="nowline" />
+            <text x={nowX} y={plot.foot} textAnchor={foot.anchor} className="axis now">
+              {foot.text}
+            </text>
           </>
         );
       }}
