@@ -8,6 +8,7 @@ import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { delayOf, durationOf, isLiving, tones } from "@/lib/status";
 import { CauseMark } from "./CauseIcon";
+import { JobName } from "./JobName";
 import { SortHead } from "./SortHead";
 import { Status } from "./Status";
 import { Clock } from "./Time";
@@ -33,7 +34,6 @@ interface RunTableProps {
 
 const figures: ReadonlySet<RunColumn> = new Set(["delay", "attempt", "version", "pieces"]);
 const classes: Partial<Record<RunColumn, string>> = {
-  job: "ofjob",
   delay: "r num sec",
   attempt: "r num sec",
   version: "r num sec",
@@ -181,14 +181,7 @@ function cellOf(
   switch (column) {
     case "job": {
       const [group = "", name = ""] = run.job.split("/");
-      return (
-        <>
-          <Link to="/jobs/$group/$name" params={{ group, name }} className="name" title={run.job}>
-            {name}
-          </Link>{" "}
-          <span className="mut">{group}</span>
-        </>
-      );
+      return <JobName group={group} name={name} />;
     }
     case "run":
       return (
@@ -219,7 +212,11 @@ function cellOf(
       );
     }
     case "executor":
-      return run.instance ?? "—";
+      return (
+        <span className="instname" title={run.instance}>
+          {run.instance ?? "—"}
+        </span>
+      );
     case "result":
       return (
         <span className="trunc sec" title={resultOf(run)}>

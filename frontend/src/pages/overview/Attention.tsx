@@ -137,7 +137,9 @@ function Item({ concern }: { concern: Concern }) {
       </span>
       <Link {...link} className="grow two-lines">
         <span className="row g2">
-          <b className="trunc">{name}</b>
+          <b className="trunc" title={name}>
+            {name}
+          </b>
           {at && (
             <span className="right mut num">
               <Age at={at} />

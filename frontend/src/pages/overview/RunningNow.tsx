@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
 import { jobQuery, refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
+import { JobName } from "@/components/JobName";
 import { Card, Empty } from "@/components/Panel";
 import { Status } from "@/components/Status";
 import { Table } from "@/components/Table";
@@ -62,13 +63,11 @@ export function RunningNow() {
                 <td>
                   <span className="row g2">
                     <Status status={r.status} bare />
-                    <Link to="/jobs/$group/$name" params={refOf(r.job)} className="name trunc">
-                      {refOf(r.job).name}
-                    </Link>
+                    <JobName {...refOf(r.job)} />
                   </span>
                 </td>
                 <td className="mono sec">{shortId(r.run_id)}</td>
-                <td className="sec why" title={r.instance ? undefined : r.reason}>
+                <td className="sec why" title={r.instance ?? r.reason}>
                   {r.instance ?? r.reason ?? "—"}
                 </td>
                 <td>

@@ -46,7 +46,7 @@ export function UpNext({ range }: { range: Range }) {
           {next.map(({ job, at }) => (
             <Link key={job} to="/jobs/$group/$name" params={refOf(job)} className="li tight">
               <GroupDot group={refOf(job).group} />
-              <span className="grow trunc">
+              <span className="grow trunc" title={job}>
                 <b className="name">{refOf(job).name}</b> <span className="mut">{refOf(job).group}</span>
               </span>
               <Clock at={at} className="num sec" />

@@ -1,8 +1,8 @@
 import { useQueries } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { jobQuery, refOf } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
+import { JobName } from "@/components/JobName";
 import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
 import { RunStrip } from "@/components/RunStrip";
@@ -94,20 +94,14 @@ function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
         <Empty title={none} />
       ) : (
         <Table heads={[t.reports.job, ...heads.map((head) => ({ right: head }))]} compact>
-          {rows.map((row, i) => {
-            const ref = refOf(row.job ?? "");
-            return (
-              <tr key={row.job}>
-                <td>
-                  <Link to="/jobs/$group/$name" params={ref} className="name">
-                    {ref.name}
-                  </Link>{" "}
-                  <span className="mut">{ref.group}</span>
-                </td>
-                {cells(row, i)}
-              </tr>
-            );
-          })}
+          {rows.map((row, i) => (
+            <tr key={row.job}>
+              <td>
+                <JobName {...refOf(row.job ?? "")} />
+              </td>
+              {cells(row, i)}
+            </tr>
+          ))}
         </Table>
       )}
     </Card>
