@@ -131,3 +131,79 @@ it("a bar of the chart opens the runs of exactly its time, as many as it said", 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("the chart is narrowed by dragging and by keys, and the address and the way back have it", async () => {
+  await program.run("default/first");
+  const { page, faults, close } = await open("/");
+  const chart = page.getByRole("img", { name: /planned$/ });
+  const tag = page.locator(".zoomed .tag");
+  const part = () => {
+    const { searchParams } = new URL(page.url());
+    const at = (name: string) => Date.parse(searchParams.get(name) ?? "");
+    return { from: at("from"), to: at("to") };
+  };
+  const hour = 3_600_000;
+  await kpi(page, "Runs").getByText(/[1-9]/).waitFor();
+  const box = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  // From the middle of the day on to beyond the end of the plan: what has not come is not narrowed to.
+  await page.mouse.move(box.x + box.width / 2, box.y + 80);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width + 40, box.y + 80, { steps: 5 });
+  await page.locator(".chart .hover").getByText("Let go, or press Enter, to see only this").waitFor();
+  await page.mouse.up();
+  await page.waitForURL(/\/\?from=[^&]+&to=[^&]+$/);
+  const dragged = part();
+  expect(dragged.to).toBeGreaterThan(Date.now());
+  expect(dragged.to).toBeLessThanOrEqual(Date.now() + hour / 4);
+  expect((dragged.to - dragged.from) / hour).toBeGreaterThan(8);
+  expect((dragged.to - dragged.from) / hour).toBeLessThan(14);
+  await tag.waitFor();
+  await page.getByRole("img", { name: /[1-9]\d* runs?, .* 0 planned$/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  // The four newest of 96 parts, by the keyboard alone.
+  await chart.focus();
+  await page.keyboard.press("ArrowLeft");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("Shift+ArrowLeft");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => part().from).toBeGreaterThan(dragged.from);
+  const four = part();
+  expect(four.to).toBe(dragged.to);
+  expect(four.to - four.from).toBeCloseTo(((dragged.to - dragged.from) * 4) / 96, -2);
+  await page.reload();
+  await tag.waitFor();
+  const link = page.locator(".kpi", { hasText: "Failed" });
+  await expect
+    .poll(() => link.getAttribute("href"))
+    .toContain(new Date(four.from).toISOString().slice(0, 13));
+
+  await page.goBack();
+  await expect.poll(part).toEqual(dragged);
+  await page.getByRole("button", { name: "Show the whole range" }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe("");
+  await tag.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the chart is read as a table, which leads to the runs of each part", async () => {
+  await program.run("default/first");
+  const { page, faults, close } = await open("/?range=7d", { theme: "dark" });
+  const card = page.locator(".card", { hasText: "Runs and forecast" });
+  await kpi(page, "Runs").getByText(/[1-9]/).waitFor();
+  await card.getByRole("button", { name: "As a table" }).click();
+  const rows = card.locator("tbody tr");
+  await expect.poll(() => rows.count()).toBe(96 + 12);
+  const row = rows.filter({ has: page.getByRole("link") }).first();
+  await expect.poll(() => row.locator("td").nth(1).textContent()).toMatch(/[1-9]/);
+  const ended = number(await row.locator("td").nth(1).textContent());
+  const cells = await row.locator("td").allTextContents();
+  const all = cells.slice(1, 4).reduce((n, text) => n + number(text), 0);
+  expect(all).toBeGreaterThanOrEqual(ended);
+  expect(await axe(page)).toEqual([]);
+  await row.getByRole("link").click();
+  await page.waitForURL(/\/runs\?from=[^&]+&to=[^&]+$/);
+  await expect.poll(() => page.locator("table.runs tbody tr").count()).toBe(all);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -134,8 +134,9 @@ it("the overview reports how runs go, and in which ways they fail", async () => 
   await page.getByText("Ways of failing").waitFor();
   await page.getByRole("img", { name: /^Failed, from/ }).waitFor();
   await page.getByRole("button", { name: "Duration p95" }).click();
-  await page.getByRole("button", { name: "As a table" }).click();
-  await page.locator(".trendtable tbody tr").first().waitFor();
+  const trend = page.locator(".card", { hasText: "Trend" });
+  await trend.getByRole("button", { name: "As a table" }).click();
+  await trend.locator(".trendtable tbody tr").first().waitFor();
   expect(await axe(page)).toEqual([]);
   const failure = page.locator("li", { hasText: "default/broken" }).getByRole("link").first();
   await failure.click();

@@ -11,6 +11,7 @@ import { refOf } from "./api/jobs";
 import { askAhead } from "./api/overview";
 import { meKey } from "./api/session";
 import { isValue, type JobField, jobFields } from "./lib/jobfilter";
+import { zoomOf } from "./lib/ranges";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
 import { Crashed, Missing } from "./shell/Lost";
@@ -103,11 +104,11 @@ export function logsSearch(s: RawSearch) {
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: (s) => optional({ range: oneOf(s.range, ranges) }),
+  validateSearch: (s) => optional({ range: oneOf(s.range, ranges), from: one(s.from), to: one(s.to) }),
   // What the page asks for is asked for while it is loaded, unless nobody is known to be signed in.
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { client }, deps: { range = "24h" } }) => {
-    if (client.getQueryData(meKey)) askAhead(client, range);
+  loader: ({ context: { client }, deps: { range = "24h", ...part } }) => {
+    if (client.getQueryData(meKey)) askAhead(client, range, zoomOf(part));
   },
   component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
 });

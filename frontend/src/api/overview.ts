@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { serverNow } from "@/lib/clock";
-import { alignedEnd, spans } from "@/lib/ranges";
+import { alignedEnd, spans, type Zoom } from "@/lib/ranges";
 import { failures } from "@/lib/status";
 import { failingJobs } from "./jobs";
 import { overviewQuery } from "./reports";
@@ -14,12 +14,17 @@ export const chartParts = 96;
 const reportStep = 300_000;
 const minute = 60_000;
 
-/** What the overview of a range asks for at an instant, each by itself. */
-export function overviewQueries(range: keyof typeof spans, now: number) {
-  const span = spans[range];
+/** The time that the overview's figures are of, and that of one of the chart's bars. */
+export function overviewTime(range: keyof typeof spans, now: number, zoom?: Zoom) {
+  const span = zoom ? Date.parse(zoom.to) - Date.parse(zoom.from) : spans[range];
   const part = span / chartParts;
-  const to = alignedEnd(now, part);
-  const reported = alignedEnd(now, reportStep);
+  return { span, part, to: zoom ? Date.parse(zoom.to) : alignedEnd(now, part) };
+}
+
+/** What the overview of a range asks for at an instant, each by itself. */
+export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Zoom) {
+  const { span, to } = overviewTime(range, now, zoom);
+  const reported = zoom ? to : alignedEnd(now, reportStep);
   const recent = alignedEnd(now, 5 * minute);
   const between = (from: number, until: number) => ({
     from: new Date(from).toISOString(),
@@ -29,7 +34,10 @@ export function overviewQueries(range: keyof typeof spans, now: number) {
     past: runCounts(between(to - span, to), chartParts, range === "1h" ? 3000 : 10_000),
     before: runCounts(between(to - 2 * span, to - span), 1, minute),
     missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
-    plan: fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
+    plan: {
+      ...fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
+      enabled: zoom === undefined,
+    },
     soon: fireCounts(between(now, now + 10 * minute), 1, "soon"),
     next: firesQuery(between(now, now + 60 * minute), 3, "hour"),
     reports: overviewQuery(between(reported - span, reported)),
@@ -41,13 +49,13 @@ export function overviewQueries(range: keyof typeof spans, now: number) {
  * Asks for what the page of a range shows, before the page itself is there. In the order
  * in which it is looked at: a browser asks a server for six things at a time.
  */
-export function askAhead(client: QueryClient, range: keyof typeof spans): void {
-  const q = overviewQueries(range, serverNow());
+export function askAhead(client: QueryClient, range: keyof typeof spans, zoom?: Zoom): void {
+  const q = overviewQueries(range, serverNow(), zoom);
   void client.prefetchQuery(q.past);
   void client.prefetchQuery(q.reports);
   void client.prefetchQuery(q.failing);
   void client.prefetchQuery(q.before);
-  void client.prefetchQuery(q.plan);
+  if (!zoom) void client.prefetchQuery(q.plan);
   void client.prefetchQuery(q.soon);
   void client.prefetchQuery(q.next);
 }

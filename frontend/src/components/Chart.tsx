@@ -1,8 +1,11 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { offsetMinutes, useWords } from "@/lib/format";
 import { type AxisLabel, timeLabels } from "@/lib/scale";
 import { HoverCard } from "./HoverCard";
 import { useWidth } from "./useSize";
+
+/** The first and the last of the marks that are chosen together. */
+export type Stretch = readonly [first: number, last: number];
 
 /** Where the marks of a chart are drawn, in pixels of its svg. */
 export interface Plot {
@@ -29,16 +32,38 @@ interface ChartProps {
   find(share: number): number | undefined;
   /** What Enter or a click on a mark does; undefined where it does nothing. */
   open?(mark: number): (() => void) | undefined;
-  /** What is said of a mark while one points at it, and beside which x. */
-  card(mark: number, plot: Plot): { x: number; text: ReactNode } | undefined;
+  /** What becomes of marks that are chosen together. Without it, none can be. */
+  onStretch?: ((marks: Stretch) => void) | undefined;
+  /** What is said of a mark while one points at it, or of those that are being chosen, and beside which x. */
+  card(mark: number, plot: Plot, chosen: Stretch | undefined): { x: number; text: ReactNode } | undefined;
   /** The marks. */
-  children(plot: Plot, over: number | undefined): ReactNode;
+  children(plot: Plot, over: number | undefined, chosen: Stretch | undefined): ReactNode;
 }
 
-/** A chart as wide as its place. The pointer and the arrow keys lead to each of its marks. */
-export function Chart({ label, height, left, top = 12, count, find, open, card, children }: ChartProps) {
+/** A pointer that has moved by fewer pixels than this still clicks. */
+const still = 4;
+
+/**
+ * A chart as wide as its place. The pointer and the arrow keys lead to each of its marks;
+ * dragging, or the arrow keys with Shift and then Enter, chooses several together.
+ */
+export function Chart({
+  label,
+  height,
+  left,
+  top = 12,
+  count,
+  find,
+  open,
+  onStretch,
+  card,
+  children,
+}: ChartProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [over, setOver] = useState<number>();
+  // The mark from which on marks are chosen, up to the one that is pointed at.
+  const [anchor, setAnchor] = useState<number>();
+  const drag = useRef<{ x: number; mark: number | undefined; moved: boolean }>(undefined);
   const right = width - 14;
   const plot: Plot = {
     left,
@@ -48,20 +73,39 @@ export function Chart({ label, height, left, top = 12, count, find, open, card, 
     width: Math.max(0, right - left),
     foot: height - 6,
   };
-  const at = (e: React.MouseEvent) =>
-    find((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / plot.width);
-  const step = (by: number) =>
-    setOver((was) => (was === undefined ? count - 1 : Math.max(0, Math.min(count - 1, was + by))));
+  const shareAt = (e: React.MouseEvent) =>
+    (e.clientX - e.currentTarget.getBoundingClientRect().left - left) / plot.width;
+  const at = (e: React.MouseEvent) => find(shareAt(e));
+  // Beyond the ends of the plot, what is dragged stays at its end.
+  const reached = (e: React.MouseEvent) => find(Math.max(0, Math.min(1 - 1e-9, shareAt(e))));
+  const step = (by: number, choosing: boolean) => {
+    const next = over === undefined ? count - 1 : Math.max(0, Math.min(count - 1, over + by));
+    setOver(next);
+    setAnchor(choosing ? (anchor ?? over ?? next) : undefined);
+  };
+  const isThere = over !== undefined && over < count;
+  const chosen = isThere && anchor !== undefined ? between(anchor, over) : undefined;
+  const leave = () => {
+    setOver(undefined);
+    setAnchor(undefined);
+  };
+  const take = (marks: Stretch) => {
+    setAnchor(undefined);
+    onStretch?.(marks);
+  };
   const opening = over === undefined ? undefined : open?.(over);
-  const shown = over === undefined || over >= count ? undefined : card(over, plot);
+  const shown = isThere ? card(over, plot, chosen) : undefined;
   return (
     <div
       className="chart"
       ref={box}
       onKeyDown={(e) => {
-        if (e.key === "ArrowRight") step(1);
-        else if (e.key === "ArrowLeft") step(-1);
+        const choosing = e.shiftKey && onStretch !== undefined;
+        if (e.key === "ArrowRight") step(1, choosing);
+        else if (e.key === "ArrowLeft") step(-1, choosing);
+        else if (e.key === "Enter" && chosen) take(chosen);
         else if (e.key === "Enter" && opening) opening();
+        else if (e.key === "Escape" && chosen) setAnchor(undefined);
         else return;
         e.preventDefault();
       }}
@@ -73,16 +117,40 @@ export function Chart({ label, height, left, top = 12, count, find, open, card, 
           role="img"
           tabIndex={0}
           aria-label={label}
-          className={opening ? "click" : undefined}
-          onPointerMove={(e) => setOver(at(e))}
-          onPointerLeave={() => setOver(undefined)}
-          onBlur={() => setOver(undefined)}
+          aria-keyshortcuts={onStretch && "Shift+ArrowLeft Shift+ArrowRight"}
+          className={[opening && "click", onStretch && "stretches"].filter(Boolean).join(" ") || undefined}
+          onPointerDown={(e) => {
+            drag.current =
+              onStretch && e.button === 0 ? { x: e.clientX, mark: at(e), moved: false } : undefined;
+          }}
+          onPointerMove={(e) => {
+            const was = drag.current;
+            if (was?.mark !== undefined && !was.moved && Math.abs(e.clientX - was.x) > still) {
+              was.moved = true;
+              e.currentTarget.setPointerCapture(e.pointerId);
+              setAnchor(was.mark);
+            }
+            setOver(was?.moved ? reached(e) : at(e));
+          }}
+          onPointerUp={(e) => {
+            const was = drag.current;
+            const last = reached(e);
+            if (was?.moved && was.mark !== undefined && last !== undefined) take(between(was.mark, last));
+          }}
+          onPointerCancel={() => {
+            drag.current = undefined;
+            leave();
+          }}
+          onPointerLeave={leave}
+          onBlur={leave}
           onClick={(e) => {
             const mark = at(e);
-            if (mark !== undefined) open?.(mark)?.();
+            // The end of dragging is no click.
+            if (mark !== undefined && !drag.current?.moved) open?.(mark)?.();
+            drag.current = undefined;
           }}
         >
-          {children(plot, over)}
+          {children(plot, over, chosen)}
         </svg>
       )}
       {shown && (
@@ -92,6 +160,10 @@ export function Chart({ label, height, left, top = 12, count, find, open, card, 
       )}
     </div>
   );
+}
+
+function between(a: number, b: number): Stretch {
+  return [Math.min(a, b), Math.max(a, b)];
 }
 
 interface GridLinesProps {

@@ -1,7 +1,7 @@
 import { useWords } from "@/lib/format";
 import type { Bar } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
-import { Chart, GridLines, TimeAxis } from "./Chart";
+import { Chart, GridLines, type Stretch, TimeAxis } from "./Chart";
 
 interface StackChartProps {
   bars: Bar[];
@@ -10,11 +10,15 @@ interface StackChartProps {
   height: number;
   /** A bar of the past was chosen. */
   onOpen(bar: Bar): void;
+  /** Bars of the past that follow each other were chosen. */
+  onNarrow?: ((from: number, to: number) => void) | undefined;
+  /** What one can do with a bar of the past. */
+  hint?: string;
 }
 
 /** Fires by their fate over time: success pale, failure vivid on top, and beyond now the plan, hatched. */
-export function StackChart({ bars, now, label, height, onOpen }: StackChartProps) {
-  const { f } = useWords();
+export function StackChart({ bars, now, label, height, onOpen, onNarrow, hint }: StackChartProps) {
+  const { t, f } = useWords();
   const most = Math.max(1, ...bars.map((b) => Math.max(b.ok + b.bad + b.other, b.planned)));
   const lines = ticks(most, countStep(most, 4));
   const top = lines.at(-1) ?? most;
@@ -22,6 +26,9 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
   const span = (bars.at(-1)?.to ?? 1) - first;
   const last = first + span;
   const day = span > 36 * 3600e3;
+  const write = (at: number) =>
+    `${day ? `${f.day(at)} ` : ""}${(bars[0]?.to ?? first) - first < 60e3 ? f.time(at) : f.minute(at)}`;
+  const pastOf = ([a, b]: Stretch) => bars.slice(a, b + 1).filter((bar) => bar.from < now);
   return (
     <Chart
       label={label}
@@ -37,28 +44,40 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
         const bar = bars[i];
         return bar && bar.from < now ? () => onOpen(bar) : undefined;
       }}
-      card={(i, plot) => {
+      onStretch={
+        onNarrow &&
+        ((marks) => {
+          const all = sumOf(pastOf(marks));
+          if (all) onNarrow(all.from, all.to);
+        })
+      }
+      card={(i, plot, chosen) => {
         const bar = bars[i];
+        const all = chosen && sumOf(pastOf(chosen));
+        const told = all ?? bar;
         return (
-          bar && {
+          bar &&
+          told && {
             x: plot.left + (((bar.from + bar.to) / 2 - first) / span) * plot.width,
             text: (
               <>
                 <div>
-                  {day && `${f.day(bar.from)} `}
-                  {f.minute(bar.from)} – {f.minute(bar.to)}
+                  {write(told.from)} – {write(told.to)}
                 </div>
-                <Counts of={bar} past={bar.from < now} />
+                <Counts of={told} past={told.from < now} />
+                {told.from < now && (all || hint) && (
+                  <div className="k">{all ? t.overview.narrowTo : hint}</div>
+                )}
               </>
             ),
           }
         );
       }}
     >
-      {(plot, over) => {
+      {(plot, over, chosen) => {
         const x = (at: number) => plot.left + ((at - first) / span) * plot.width;
         const h = (n: number) => (n / top) * (plot.base - plot.top);
-        const shown = over === undefined ? undefined : bars[over];
+        const shown = (chosen && sumOf(pastOf(chosen))) ?? (over === undefined ? undefined : bars[over]);
         return (
           <>
             <defs>
@@ -100,6 +119,24 @@ export function StackChart({ bars, now, label, height, onOpen }: StackChartProps
         );
       }}
     </Chart>
+  );
+}
+
+/** What bars that follow each other are together. */
+function sumOf(bars: Bar[]): Bar | undefined {
+  return bars.reduce<Bar | undefined>(
+    (sum, b) =>
+      sum
+        ? {
+            from: sum.from,
+            to: b.to,
+            ok: sum.ok + b.ok,
+            bad: sum.bad + b.bad,
+            other: sum.other + b.other,
+            planned: sum.planned + b.planned,
+          }
+        : b,
+    undefined,
   );
 }
 

@@ -17,6 +17,19 @@ export function alignedEnd(now: number, part: number): number {
   return Math.ceil(now / part) * part;
 }
 
+/** A part of time that a range was narrowed to. */
+export interface Zoom {
+  from: string;
+  to: string;
+}
+
+/** The part of time that an address names, if that is one. */
+export function zoomOf({ from, to }: Partial<Zoom>): Zoom | undefined {
+  return from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from)
+    ? { from, to }
+    : undefined;
+}
+
 /** The last days of UTC, as reports know them; today is one of them. */
 export function lastDays(now: number, days: number): { from: string; to: string } {
   const to = alignedEnd(now + 1, 24 * hour);

@@ -55,6 +55,13 @@ export default function Help({ onClose }: { onClose(): void }) {
       ],
     ],
     [
+      s.charts,
+      [
+        ["← →", s.mark],
+        ["Shift ← →", s.stretch],
+      ],
+    ],
+    [
       s.timeline,
       [
         ["← →", s.pan],

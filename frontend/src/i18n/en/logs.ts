@@ -19,7 +19,7 @@ export const logs = {
   chart: (n: number, errors: number, warnings: number) =>
     `${count(n, "line", "lines")} over time, ${count(errors, "error", "errors")}, ${count(warnings, "warning", "warnings")}`,
   others: "Others",
-  chartHint: "Lines by when their runs fired. A bar narrows the range to it.",
+  chartHint: "Lines by when their runs fired. A bar narrows the range to it, dragging to several.",
   countedSince: (at: string) =>
     `They were counted back to ${at}; a shorter range or more filters let all be counted.`,
   uncounted: "Not counted",

@@ -36,7 +36,4 @@ export const reports = {
   longest: "Longest",
   minute: "Minute",
   share: "Share of the busiest",
-  asTable: "As a table",
-  asChart: "As a chart",
-  from: "From",
 };

@@ -16,7 +16,7 @@ export const logs: typeof english = {
   end: "已全部列出",
   chart: (n, errors, warnings) => `按时间分布的 ${n} 行，其中错误 ${errors}、警告 ${warnings}`,
   others: "其他",
-  chartHint: "按所属运行的触发时间统计。点击柱条可缩小到该时段。",
+  chartHint: "按所属运行的触发时间统计。点击柱条可缩小到该时段，拖动可选多个。",
   countedSince: (at) => `仅统计到 ${at} 为止；缩短范围或增加筛选条件后可统计全部。`,
   uncounted: "未统计",
   tail: "实时跟踪",

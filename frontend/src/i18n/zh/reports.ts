@@ -31,7 +31,4 @@ export const reports: typeof english = {
   longest: "最长",
   minute: "分钟",
   share: "相对最忙分钟",
-  asTable: "表格显示",
-  asChart: "图表显示",
-  from: "起始",
 };

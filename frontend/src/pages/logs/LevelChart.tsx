@@ -1,4 +1,4 @@
-import { Chart, GridLines, TimeAxis } from "@/components/Chart";
+import { Chart, GridLines, type Stretch, TimeAxis } from "@/components/Chart";
 import { useFormat } from "@/lib/format";
 import { countStep, ticks } from "@/lib/scale";
 import { type LevelBar, linesIn } from "./levels";
@@ -7,7 +7,7 @@ import { useLogsT } from "./texts";
 interface LevelChartProps {
   bars: LevelBar[];
   /** One of several bars was chosen that has lines, or may have. */
-  onOpen(bar: LevelBar): void;
+  onOpen(bar: Pick<LevelBar, "from" | "to">): void;
 }
 
 /** How many lines a search finds over time, by when their runs fired: errors and warnings below, where they are seen however few they are. */
@@ -21,6 +21,10 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
   const top = lines.at(-1) ?? most;
   const sum = (of: "error" | "warn") => bars.reduce((n, b) => n + b[of], 0);
   const seconds = to - from < 600_000;
+  const timeOf = ([first, last]: Stretch) => {
+    const [a, b] = [bars[first], bars[last]];
+    return a && b && { from: a.from, to: b.to };
+  };
   const write = (at: number) => (seconds ? f.time(at) : f.short(at, to));
   return (
     <Chart
@@ -33,22 +37,28 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
         const bar = bars[i];
         return bar && bars.length > 1 && (!bar.counted || linesIn([bar]) > 0) ? () => onOpen(bar) : undefined;
       }}
-      card={(i, plot) => {
-        const bar = bars[i];
-        if (!bar) return undefined;
+      onStretch={(marks) => {
+        const part = timeOf(marks);
+        if (part && bars.length > 1) onOpen(part);
+      }}
+      card={(i, plot, chosen = [i, i]) => {
+        const part = timeOf(chosen);
+        if (!part) return undefined;
+        const told = bars.slice(chosen[0], chosen[1] + 1);
+        const total = (of: "error" | "warn" | "rest") => told.reduce((n, b) => n + b[of], 0);
         const parts = [
-          ["b-bad", t.run.levels.error, bar.error],
-          ["b-warn", t.run.levels.warn, bar.warn],
-          ["b-idle", t.logs.others, bar.rest],
+          ["b-bad", t.run.levels.error, total("error")],
+          ["b-warn", t.run.levels.warn, total("warn")],
+          ["b-idle", t.logs.others, total("rest")],
         ] as const;
         return {
           x: plot.left + ((i + 0.5) / bars.length) * plot.width,
           text: (
             <>
               <div>
-                {write(bar.from)} – {write(bar.to)}
+                {write(part.from)} – {write(part.to)}
               </div>
-              {bar.counted
+              {told.every((b) => b.counted)
                 ? parts.map(([look, means, n]) => (
                     <div key={look}>
                       <i className={look} />
@@ -61,7 +71,7 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
         };
       }}
     >
-      {(plot, over) => {
+      {(plot, over = -1, [first, last] = [over, over]) => {
         const wide = plot.width / bars.length;
         const uncounted = wide * bars.filter((b) => !b.counted).length;
         const h = (n: number) => (n === 0 ? 0 : Math.max(2, (n / top) * (plot.base - plot.top)));
@@ -85,7 +95,7 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
               let y = plot.base;
               return (
                 <g key={bar.from}>
-                  {over === i && (
+                  {i >= first && i <= last && (
                     <rect
                       x={x}
                       y={plot.top}

@@ -4,17 +4,15 @@ import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { chartParts, overviewQueries } from "@/api/overview";
+import { overviewQueries } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
-import { Legend } from "@/components/Legend";
-import { Card, Failed, Skeleton } from "@/components/Panel";
+import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
-import { StackChart } from "@/components/StackChart";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
 import { type Range, ranges } from "@/router";
 import { useMay } from "@/shell/may";
@@ -22,6 +20,7 @@ import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
 import { Guide } from "./Guide";
 import { RunningNow } from "./RunningNow";
+import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
 
 // Below what one opens the page for, and so not among what is loaded first.
@@ -34,7 +33,8 @@ const fewJobs = 3;
 export default function OverviewPage() {
   const { t } = useWords();
   const navigate = useNavigate({ from: "/" });
-  const { range = "24h" } = useSearch({ from: "/" });
+  const { range = "24h", ...part } = useSearch({ from: "/" });
+  const zoom = zoomOf(part);
   const jobs = useQuery(jobCount({})).data;
   const ran = useQuery(latestRuns({}, 1)).data?.items.length;
   // Whoever is being shown the way sees it to its end.
@@ -49,9 +49,11 @@ export default function OverviewPage() {
         <>
           <Segments
             label={t.runs.range}
-            value={range}
+            value={zoom ? "" : range}
             options={ranges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) => void navigate({ search: { range: next === "24h" ? undefined : next } })}
+            onChange={(next) =>
+              void navigate({ search: { range: ranges.find((r) => r === next && r !== "24h") } })
+            }
           />
           {mayEdit && (
             <Link to="/jobs/new" className="btn pri hide-s">
@@ -66,40 +68,40 @@ export default function OverviewPage() {
         {guided && jobs !== undefined ? (
           <Guide jobs={jobs} onDone={() => setGuided(false)} />
         ) : (
-          <Figures range={range} />
+          <Figures range={range} zoom={zoom} />
         )}
       </div>
     </Page>
   );
 }
 
-function Figures({ range }: { range: Range }) {
+interface FiguresProps {
+  range: Range;
+  /** The part of time that is looked at in its place. */
+  zoom: Zoom | undefined;
+}
+
+function Figures({ range, zoom }: FiguresProps) {
   return (
     <>
-      <Top range={range} />
+      <Top range={range} zoom={zoom} />
       <div className="grid over-2">
         <RunningNow />
         <UpNext range={range} />
       </div>
       <Suspense fallback={<Skeleton rows={6} />}>
-        <Reports range={range} />
+        <Reports range={range} zoom={zoom} />
       </Suspense>
     </>
   );
 }
 
-function Top({ range }: { range: Range }) {
+function Top({ range, zoom }: FiguresProps) {
   const { t, f } = useWords();
-  const navigate = useNavigate();
   const now = useNow();
-  const span = spans[range];
-  const part = span / chartParts;
-  const to = alignedEnd(now, part);
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const asked = overviewQueries(range, now);
+  const asked = overviewQueries(range, now, zoom);
   const past = useQuery(asked.past);
   const before = useQuery(asked.before).data?.items[0];
-  const plan = useQuery(asked.plan);
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const inFlight = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
   const failingNow = useQuery(asked.failing).data?.total;
@@ -107,10 +109,6 @@ function Top({ range }: { range: Range }) {
   const reports = useQuery(asked.reports).data;
   const delay = reports?.total.started_after;
   const totals = past.data?.items.map(totalsOf) ?? [];
-  const bars = barsOf(totals, to - span, part);
-  plan.data?.counts.forEach((n, i) => {
-    bars.push({ from: to + i * part, to: to + (i + 1) * part, ok: 0, bad: 0, other: 0, planned: n });
-  });
   const sum = addTotals(totals);
   const was = before ? totalsOf(before) : undefined;
   const ended = sum.ok + sum.bad;
@@ -122,9 +120,9 @@ function Top({ range }: { range: Range }) {
     totals.length === 0
       ? []
       : Array.from({ length: 24 }, (_, i) => addTotals(totals.slice(i * 4, i * 4 + 4)));
-  const search = range === "24h" ? {} : { range };
+  const ranged = range === "24h" ? {} : { range };
+  const search = zoom ?? ranged;
   const wasRuns = was ? was.ok + was.bad + was.living : 0;
-  const planned = plan.data?.counts.reduce((a, b) => a + b, 0) ?? 0;
 
   return (
     <>
@@ -137,12 +135,12 @@ function Top({ range }: { range: Range }) {
               <Delta
                 text={f.percent(Math.abs((ended + sum.living) / wasRuns - 1))}
                 up={ended + sum.living >= wasRuns}
-                note={t.overview.versus(range)}
+                note={zoom ? t.overview.versusBefore : t.overview.versus(range)}
               />
             )
           }
           spark={<Spark tone="accent" values={coarse.map((c) => c.ok + c.bad)} />}
-          to={{ ...search }}
+          to={search}
         />
         <Kpi
           label={t.overview.success}
@@ -177,7 +175,7 @@ function Top({ range }: { range: Range }) {
           value={f.number(running)}
           unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
           foot={t.overview.waiting(inFlight.length - running)}
-          to={{ ...search, status: living }}
+          to={{ ...ranged, status: living }}
         />
         <Kpi
           label={t.overview.delay}
@@ -188,33 +186,7 @@ function Top({ range }: { range: Range }) {
         />
       </div>
       <div className="grid over-2">
-        <Card
-          title={t.overview.chart}
-          aside={
-            <Legend
-              marks={[
-                ["b-ok", t.status.succeeded],
-                ["b-bad", t.status.failed],
-                ["b-idle", t.overview.other],
-                ["hollow", t.overview.scheduled],
-              ]}
-            />
-          }
-        >
-          {past.isError && !past.data ? (
-            <Failed error={past.error} onRetry={() => void past.refetch()} />
-          ) : (
-            <StackChart
-              bars={bars}
-              now={now}
-              height={216}
-              label={t.overview.chartLabel(ended, sum.bad, planned)}
-              onOpen={(bar) =>
-                void navigate({ to: "/runs", search: { from: iso(bar.from), to: iso(bar.to) } })
-              }
-            />
-          )}
-        </Card>
+        <RunsChart range={range} zoom={zoom} />
         <Attention range={range} />
       </div>
     </>
@@ -227,7 +199,7 @@ interface KpiProps {
   unit?: string;
   foot?: React.ReactNode;
   spark?: React.ReactNode;
-  to: { range?: Range; status?: (typeof failures)[number][] };
+  to: { range?: Range; from?: string; to?: string; status?: (typeof failures)[number][] };
 }
 
 function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { ReportRow } from "@/api/schema.gen";
-import { Button } from "@/components/Button";
+import { ChartTable, TableButton } from "@/components/ChartTable";
 import { LineChart } from "@/components/LineChart";
 import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
@@ -52,33 +52,22 @@ export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to:
             options={metrics.map((m) => ({ value: m, label: r.metrics[m] }))}
             onChange={setMetric}
           />
-          <Button small look="ghost" className="hide-s" onClick={() => setTable(!table)}>
-            {table ? r.asChart : r.asTable}
-          </Button>
+          <TableButton shown={table} onChange={setTable} />
         </>
       }
     >
       {points.length === 0 ? (
         <Empty title={r.nothing} />
       ) : table ? (
-        <section className="b trendtable" aria-label={shown} tabIndex={0}>
-          <table className="tbl c">
-            <thead>
-              <tr>
-                <th>{r.from}</th>
-                <th className="r">{shown}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {[...points].reverse().map((p) => (
-                <tr key={p.at}>
-                  <td className="num">{f.short(p.at, now)}</td>
-                  <td className="r num">{p.value === undefined ? "—" : write(p.value)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <ChartTable
+          label={shown}
+          heads={[shown]}
+          rows={[...points].reverse().map((p) => ({
+            at: p.at,
+            from: f.short(p.at, now),
+            values: [p.value === undefined ? "—" : write(p.value)],
+          }))}
+        />
       ) : (
         <LineChart
           points={points}

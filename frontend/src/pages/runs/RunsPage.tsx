@@ -138,6 +138,7 @@ export default function RunsPage() {
               height={112}
               label={t.overview.chartLabel(sum.ok + sum.bad, sum.bad, 0)}
               onOpen={(bar) => set({ from: iso(bar.from), to: iso(bar.to) })}
+              onNarrow={(a, b) => set({ from: iso(a), to: iso(b) })}
             />
             {fixed && (
               <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />

@@ -1,0 +1,95 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { overviewQueries, overviewTime } from "@/api/overview";
+import { ChartTable, TableButton } from "@/components/ChartTable";
+import { Legend } from "@/components/Legend";
+import { Card, Failed } from "@/components/Panel";
+import { StackChart } from "@/components/StackChart";
+import { Zoomed } from "@/components/Zoomed";
+import { useWords } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { addTotals, type Bar, barsOf, totalsOf, type Zoom } from "@/lib/ranges";
+import type { Range } from "@/router";
+
+const iso = (ms: number) => new Date(ms).toISOString();
+/** Bars shorter than this are not narrowed to: parts of them would be none. */
+const shortest = 1000;
+
+/** What became of the fires of a range, or of a part of time, and what is planned after it. */
+export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
+  const { t, f } = useWords();
+  const navigate = useNavigate({ from: "/" });
+  const now = useNow();
+  const [table, setTable] = useState(false);
+  const { span, part, to } = overviewTime(range, now, zoom);
+  const asked = overviewQueries(range, now, zoom);
+  const past = useQuery(asked.past);
+  const plan = useQuery(asked.plan).data;
+  const counts = zoom ? [] : (plan?.counts ?? []);
+  const totals = past.data?.items.map(totalsOf) ?? [];
+  const bars = barsOf(totals, to - span, part);
+  counts.forEach((n, i) => {
+    bars.push({ from: to + i * part, to: to + (i + 1) * part, ok: 0, bad: 0, other: 0, planned: n });
+  });
+  const sum = addTotals(totals);
+  const planned = counts.reduce((a, b) => a + b, 0);
+  const label = t.overview.chartLabel(sum.ok + sum.bad, sum.bad, planned);
+  const heads = [t.status.succeeded, t.status.failed, t.overview.other, t.overview.scheduled];
+  const runsOf = (bar: Bar) => ({ from: iso(bar.from), to: iso(bar.to) });
+  return (
+    <Card
+      title={t.overview.chart}
+      aside={
+        <>
+          <Legend
+            marks={(["b-ok", "b-bad", "b-idle", "hollow"] as const).map((look, i) => [look, heads[i] ?? ""])}
+          />
+          <TableButton shown={table} onChange={setTable} />
+        </>
+      }
+    >
+      {zoom && (
+        <Zoomed
+          {...zoom}
+          now={now}
+          onLeave={() => void navigate({ search: (was) => ({ ...was, from: undefined, to: undefined }) })}
+        />
+      )}
+      {past.isError && !past.data ? (
+        <Failed error={past.error} onRetry={() => void past.refetch()} />
+      ) : table ? (
+        <ChartTable
+          label={label}
+          heads={heads}
+          rows={[...bars].reverse().map((bar) => ({
+            at: bar.from,
+            from:
+              bar.from < now ? (
+                <Link to="/runs" search={runsOf(bar)} className="link">
+                  {f.short(bar.from, now)}
+                </Link>
+              ) : (
+                f.short(bar.from, now)
+              ),
+            values: [bar.ok, bar.bad, bar.other, bar.planned].map(f.number),
+          }))}
+        />
+      ) : (
+        <StackChart
+          bars={bars}
+          now={now}
+          height={216}
+          label={label}
+          hint={t.overview.chartHint}
+          onOpen={(bar) => void navigate({ to: "/runs", search: runsOf(bar) })}
+          onNarrow={
+            part < shortest
+              ? undefined
+              : (a, b) => void navigate({ search: (was) => ({ ...was, from: iso(a), to: iso(b) }) })
+          }
+        />
+      )}
+    </Card>
+  );
+}
