@@ -3,8 +3,12 @@ import { axe } from "./browser.ts";
 import { stage } from "./stage.ts";
 
 const { open } = stage(async (p) => {
-  await p.job("default/hourly", "true", { schedule: { cron: "30 * * * *" } });
-  await p.job("default/minutely", "true", { schedule: { cron: "* * * * *" } });
+  await p.job("default/hourly", "true", {
+    schedule: { cron: "30 * * * *" },
+    owner: "lin.wei",
+    tags: ["nightly", "money"],
+  });
+  await p.job("default/minutely", "true", { schedule: { cron: "* * * * *" }, tags: ["money"] });
   await p.job("other/hourly", "true", { schedule: { cron: "45 * * * *" } });
 });
 
@@ -46,6 +50,47 @@ it("lanes are sorted, left out by how often they fire, and closed by group, and 
   expect(await axe(page)).toEqual([]);
   await page.reload();
   await lanes("all together", "hourly");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("lanes are of jobs, groups and executors, or below owners and tags, and a link has it", async () => {
+  const { page, faults, close } = await open("/schedule?span=24h");
+  const lanes = (...expected: string[]) =>
+    expect.poll(() => page.locator(".tname").allTextContents()).toEqual(expected);
+  const sections = (...expected: string[]) =>
+    expect.poll(() => page.locator(".tgroup b").allTextContents()).toEqual(expected);
+  const by = (name: string) =>
+    page.getByRole("group", { name: "Lanes" }).getByRole("button", { name }).click();
+  const planned = async () =>
+    Number(/(\d+) planned/.exec((await page.locator(".density").getAttribute("aria-label")) ?? "")?.[1]);
+
+  await lanes("hourly", "minutely", "hourly");
+  await by("Owners");
+  await page.waitForURL(/lanes=owner/);
+  await sections("lin.wei", "No owner");
+  await lanes("hourly default", "minutely default", "hourly other");
+  expect(await axe(page)).toEqual([]);
+
+  await by("Tags");
+  await sections("money", "nightly", "No tag");
+  await lanes("hourly default", "minutely default", "hourly default", "hourly other");
+  await page.locator("button.tgroup", { hasText: "money" }).click();
+  await lanes("all together", "hourly default", "hourly other");
+  await page.reload();
+  await lanes("all together", "hourly default", "hourly other");
+  await sections("money", "nightly", "No tag");
+  // A job with two tags is there twice, and counted once.
+  const counted = await planned();
+
+  await by("Groups");
+  await page.waitForURL(/lanes=group/);
+  expect(page.url()).not.toContain("closed");
+  await sections();
+  await lanes("default", "other");
+  expect(Math.abs((await planned()) - counted)).toBeLessThanOrEqual(2); // a minute may have passed
+  await page.getByRole("link", { name: "default", exact: true }).click();
+  await page.waitForURL("**/executors/default");
   expect(faults).toEqual([]);
   await close();
 });

@@ -194,7 +194,7 @@ const schedule = createRoute({
   validateSearch: (s) =>
     optional({
       span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
-      lanes: oneOf(s.lanes, ["instance"] as const),
+      lanes: oneOf(s.lanes, ["group", "instance", "owner", "tag"] as const),
       sort: oneOf(s.sort, ["next", "busy"] as const),
       slower: oneOf(s.slower, ["1m", "5m", "15m", "1h"] as const),
       closed: many(s.closed),

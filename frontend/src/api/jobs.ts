@@ -62,6 +62,33 @@ export function jobList(filter: JobFilter, sort: string) {
   });
 }
 
+/** Of more jobs than so many, owners and tags are not asked for: nobody reads as many lanes. */
+export const mostMarked = 2000;
+const markedPage = 500;
+
+/** Who owns jobs and which tags they have, by name, of those that have one. */
+export function jobMarks(by: "owner" | "tag", filter: { group?: string }) {
+  return queryOptions({
+    queryKey: [...jobsKey, "marks", by, filter],
+    queryFn: async ({ signal }) => {
+      const marks = new Map<string, string[]>();
+      const query = { ...filter, where: [`-${by}:none`], fires: 0, runs: 0, limit: markedPage };
+      let cursor: string | undefined;
+      do {
+        const page = await dataOf(
+          api.GET("/api/v1/jobs", { signal, params: { query: { ...query, cursor } } }),
+        );
+        for (const { definition: d } of page.items)
+          marks.set(d.job, by === "tag" ? (d.tags ?? []) : d.owner ? [d.owner] : []);
+        cursor = page.next;
+      } while (cursor && marks.size < mostMarked);
+      return { marks, isPart: cursor !== undefined };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: every(30_000),
+  });
+}
+
 /** How many jobs match; the cheapest page tells. */
 export function jobCount(filter: JobFilter) {
   return queryOptions({

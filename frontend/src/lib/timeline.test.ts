@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import { aRun } from "@/test/factories";
-import { closeGroups, densityOf, jobLanes, type Lane, orderLanes, paceOf } from "./timeline";
+import {
+  closeSections,
+  densityOf,
+  groupLanes,
+  jobLanes,
+  type Lane,
+  orderLanes,
+  paceOf,
+  sectionLanes,
+} from "./timeline";
 
 const noon = Date.parse("2026-03-01T12:00:00Z");
 const at = (minutes: number) => new Date(noon + minutes * 60_000).toISOString();
@@ -37,10 +46,42 @@ it("tells how far apart a lane's fires usually are, of the past and ahead", () =
 });
 
 it("shows a group that is closed as one lane, with all that its lanes have", () => {
-  const closed = closeGroups(lanes(), ["ops"], "all");
+  const closed = closeSections(lanes(), ["ops"], "all");
   expect(names(closed)).toEqual(["billing/z", "ops/all"]);
   expect(closed[1]?.runs).toHaveLength(3);
   expect(closed[1]?.fires).toEqual([at(1), at(30), at(35)]);
+});
+
+it("shows each group on a lane of its own, with all that its jobs have", () => {
+  const all = groupLanes(lanes());
+  expect(all.map((l) => [l.section, l.name, l.runs.length, l.fires])).toEqual([
+    ["", "billing", 1, []],
+    ["", "ops", 3, [at(1), at(30), at(35)]],
+  ]);
+  expect(orderLanes(all, "next", noon).map((l) => l.name)).toEqual(["ops", "billing"]);
+  expect(lanes()[1]?.runs).toHaveLength(1); // those of the jobs are as they were
+});
+
+it("shows jobs below each of their owners or tags, and those without one last", () => {
+  const tags = new Map([
+    ["ops/a", ["nightly", "money"]],
+    ["ops/c", ["money"]],
+    ["billing/z", ["zoo"]],
+  ]);
+  const all = sectionLanes(lanes(), (job) => tags.get(job));
+  const shown = (of: Lane[]) => of.map((l) => `${l.section}: ${l.name}`);
+  expect(shown(all)).toEqual(["money: a", "money: c", "nightly: a", "zoo: z", "none: b"]);
+  expect(new Set(all.map((l) => l.key)).size).toBe(5);
+  expect(shown(orderLanes(all, "next", noon))).toEqual([
+    "money: c",
+    "money: a",
+    "nightly: a",
+    "zoo: z",
+    "none: b",
+  ]);
+  const closed = closeSections(all, ["money"], "all");
+  expect(shown(closed)).toEqual(["money: all", "nightly: a", "zoo: z", "none: b"]);
+  expect(closed[0]?.fires).toEqual([at(1), at(30), at(35)]);
 });
 
 it("counts what began, what failed and what will fire in each part of a range", () => {

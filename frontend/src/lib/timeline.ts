@@ -3,13 +3,19 @@ import type { Run } from "@/api/schema.gen";
 import { parseDuration } from "./duration";
 import { durationOf, isFailure } from "./status";
 
-/** A row of the timeline: a job, an executor, or all that is a group's. */
+/** What lanes are of, or what stands above those of jobs. */
+export const groupings = ["job", "group", "instance", "owner", "tag"] as const;
+export type Grouping = (typeof groupings)[number];
+
+/** A row of the timeline: a job, an executor, a group, or all of a section that is not its own lane. */
 export interface Lane {
   key: string;
   group: string;
+  /** What it stands below: a group, an owner or a tag; "" if nothing. */
+  section: string;
   name: string;
   /** What its name leads to, if that has a page. */
-  of: "job" | "instance" | "group";
+  of: "job" | "instance" | "group" | "rest";
   /** The newest first. */
   runs: Run[];
   fires: string[];
@@ -28,7 +34,8 @@ export interface Planned {
 export function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
   const lanes = new Map<string, Lane>();
   const lane = (job: string): Lane => {
-    const known = lanes.get(job) ?? { key: job, of: "job", ...refOf(job), runs: [], fires: [] };
+    const ref = refOf(job);
+    const known = lanes.get(job) ?? { key: job, of: "job", section: ref.group, ...ref, runs: [], fires: [] };
     lanes.set(job, known);
     return known;
   };
@@ -44,29 +51,63 @@ export function jobLanes(runs: Run[], planned: Planned[]): Lane[] {
 /** One lane for each executor that ran something, and below those of a group what the group will have to do. */
 export function instanceLanes(runs: Run[], planned: Planned[], plan: string): Lane[] {
   const lanes = new Map<string, Lane>();
-  const lane = (of: "instance" | "group", group: string, name: string): Lane => {
-    const key = `${group} ${of === "group" ? 1 : 0} ${name}`;
-    const known = lanes.get(key) ?? { key, of, group, name, runs: [], fires: [] };
+  const lane = (of: "instance" | "rest", group: string, name: string): Lane => {
+    const key = `${group} ${of === "rest" ? 1 : 0} ${name}`;
+    const known = lanes.get(key) ?? { key, of, group, section: group, name, runs: [], fires: [] };
     lanes.set(key, known);
     return known;
   };
   for (const run of runs)
     if (run.instance) lane("instance", refOf(run.job).group, run.instance).runs.push(run);
-  for (const p of planned) lane("group", refOf(p.job).group, plan).fires.push(...p.fires);
+  for (const p of planned) lane("rest", refOf(p.job).group, plan).fires.push(...p.fires);
   for (const l of lanes.values()) l.fires.sort();
   return [...lanes.values()].sort((a, b) => a.key.localeCompare(b.key));
+}
+
+/** One lane for each group, with all that its jobs have. */
+export function groupLanes(lanes: Lane[]): Lane[] {
+  const sections = lanes.map((l) => l.section);
+  return closeSections(lanes, sections, "").map((lane) => ({
+    ...lane,
+    key: lane.group,
+    section: "",
+    name: lane.group,
+    of: "group" as const,
+  }));
+}
+
+/** The section of jobs without an owner or a tag, as the API names what is not there. It comes last. */
+export const noSection = "none";
+
+/** The lanes of jobs below each of their owners or tags; one of several tags is there as often. */
+export function sectionLanes(lanes: Lane[], sectionsOf: (job: string) => string[] | undefined): Lane[] {
+  return lanes
+    .flatMap((lane) => {
+      const sections = sectionsOf(lane.key) ?? [];
+      return (sections.length > 0 ? sections : [noSection]).map((section) => ({
+        ...lane,
+        key: `${section} ${lane.key}`,
+        section,
+      }));
+    })
+    .sort((a, b) => compareSections(a, b) || a.key.localeCompare(b.key));
+}
+
+function compareSections(a: Lane, b: Lane): number {
+  return (
+    Number(a.section === noSection) - Number(b.section === noSection) || a.section.localeCompare(b.section)
+  );
 }
 
 export const orders = ["name", "next", "busy"] as const;
 export type Order = (typeof orders)[number];
 
-/** The lanes of each group by name, by which fires next, or by how long their runs took together. */
+/** The lanes of each section by name, by which fires next, or by how long their runs took together. */
 export function orderLanes(lanes: Lane[], by: Order, now: number): Lane[] {
   if (by === "name") return lanes;
   const rank = new Map(lanes.map((l) => [l, by === "next" ? nextOf(l, now) : -workOf(l, now)]));
   return [...lanes].sort(
-    (a, b) =>
-      a.group.localeCompare(b.group) || (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || a.key.localeCompare(b.key),
+    (a, b) => compareSections(a, b) || (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || a.key.localeCompare(b.key),
   );
 }
 
@@ -88,26 +129,27 @@ export function paceOf(lane: Lane): number | undefined {
   return gaps[gaps.length >> 1];
 }
 
-/** All lanes of the groups that are closed, as one each. */
-export function closeGroups(lanes: Lane[], closed: string[], name: string): Lane[] {
+/** All lanes of the sections that are closed, as one each. */
+export function closeSections(lanes: Lane[], closed: string[], name: string): Lane[] {
   const all: Lane[] = [];
   for (const lane of lanes) {
     const last = all.at(-1);
-    if (!closed.includes(lane.group)) all.push(lane);
-    else if (last?.group === lane.group) {
+    if (!closed.includes(lane.section)) all.push(lane);
+    else if (last?.section === lane.section) {
       last.runs = [...last.runs, ...lane.runs];
       last.fires = [...last.fires, ...lane.fires];
     } else
       all.push({
-        key: `${lane.group} all`,
-        group: lane.group,
+        key: `${lane.section} all`,
+        group: lane.section,
+        section: lane.section,
         name,
-        of: "group",
+        of: "rest",
         runs: lane.runs,
         fires: lane.fires,
       });
   }
-  for (const lane of all) if (lane.key === `${lane.group} all`) lane.fires.sort();
+  for (const lane of all) if (lane.key === `${lane.section} all`) lane.fires.sort();
   return all;
 }
 

@@ -12,18 +12,22 @@ import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
 import { durationOf, tones } from "@/lib/status";
-import type { Lane } from "@/lib/timeline";
+import { type Lane, noSection } from "@/lib/timeline";
 import { DensityStrip } from "./DensityStrip";
 
 interface TimelineProps {
   lanes: Lane[];
+  /** What the strip above counts: each run and fire once, which may be in several lanes. */
+  counted: Lane[];
+  /** What the sections are. */
+  sections: "group" | "owner" | "tag";
   from: number;
   to: number;
   now: number;
-  /** Groups whose lanes are one. */
+  /** Sections whose lanes are one. */
   closed: string[];
-  /** A group is to be closed, or opened. */
-  onGroup(group: string): void;
+  /** A section is to be closed, or opened. */
+  onSection(section: string): void;
   /** It was dragged by so many ms. */
   onPan(ms: number): void;
   /** It is to show less (-1) or more (1) of time. */
@@ -40,16 +44,18 @@ const bar = 16;
 /** A wheel turns in many small steps: one zoom within so many ms. */
 const zoomRest = 250;
 
-type Row = { kind: "group"; group: string; n: number } | { kind: "lane"; lane: Lane };
+type Row = { kind: "section"; section: string; n: number } | { kind: "lane"; lane: Lane };
 
 /** Lanes of bars over time: solid up to now, dashed beyond. */
 export function Timeline({
   lanes,
+  counted,
+  sections,
   from: began,
   to: ends,
   now,
   closed,
-  onGroup,
+  onSection,
   onPan,
   onZoom,
   onFire,
@@ -99,7 +105,7 @@ export function Timeline({
           )}
         </svg>
       </div>
-      <DensityStrip lanes={lanes} from={from} to={to} now={now} left={names} width={plot} />
+      <DensityStrip lanes={counted} from={from} to={to} now={now} left={names} width={plot} />
       <div
         className="tbody"
         ref={scroller}
@@ -144,24 +150,24 @@ export function Timeline({
           )}
           {rows.slice(view.from, view.to).map((r, i) => {
             const top = (view.from + i) * row;
-            if (r.kind === "group") {
+            if (r.kind === "section") {
+              const isOpen = !closed.includes(r.section);
               return (
                 <button
                   type="button"
-                  key={`g ${r.group}`}
+                  key={`s ${r.section}`}
                   className="tgroup"
                   style={{ top, paddingRight: plot }}
-                  aria-expanded={!closed.includes(r.group)}
+                  aria-expanded={isOpen}
                   title={t.plan.closeGroup}
-                  onClick={() => onGroup(r.group)}
+                  onClick={() => onSection(r.section)}
                 >
-                  {closed.includes(r.group) ? (
-                    <ChevronRight size={13} aria-hidden />
-                  ) : (
-                    <ChevronDown size={13} aria-hidden />
-                  )}
-                  <GroupDot group={r.group} />
-                  <b className="trunc">{r.group}</b> <span className="mut num">{r.n > 1 && r.n}</span>
+                  {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
+                  {sections === "group" && <GroupDot group={r.section} />}
+                  <b className="trunc">
+                    {sections !== "group" && r.section === noSection ? t.plan.noneOf[sections] : r.section}
+                  </b>{" "}
+                  <span className="mut num">{r.n > 1 && r.n}</span>
                 </button>
               );
             }
@@ -169,6 +175,7 @@ export function Timeline({
               <LaneRow
                 key={r.lane.key}
                 lane={r.lane}
+                withGroup={sections !== "group"}
                 top={top}
                 names={names}
                 plot={plot}
@@ -206,11 +213,13 @@ function useNoPageZoom(ref: RefObject<HTMLElement | null>) {
 
 function rowsOf(lanes: Lane[]): Row[] {
   const rows: Row[] = [];
-  let group: string | undefined;
+  const counts = new Map<string, number>();
+  for (const { section } of lanes) counts.set(section, (counts.get(section) ?? 0) + 1);
+  let section = "";
   for (const lane of lanes) {
-    if (lane.group !== group) {
-      group = lane.group;
-      rows.push({ kind: "group", group, n: lanes.filter((l) => l.group === group).length });
+    if (lane.section !== section) {
+      section = lane.section;
+      rows.push({ kind: "section", section, n: counts.get(section) ?? 0 });
     }
     rows.push({ kind: "lane", lane });
   }
@@ -219,6 +228,8 @@ function rowsOf(lanes: Lane[]): Row[] {
 
 interface LaneRowProps {
   lane: Lane;
+  /** The section does not tell the group. */
+  withGroup: boolean;
   top: number;
   names: number;
   plot: number;
@@ -230,7 +241,7 @@ interface LaneRowProps {
   onFire: TimelineProps["onFire"];
 }
 
-function LaneRow({ lane, top, names, plot, now, x, onOver, moved, onFire }: LaneRowProps) {
+function LaneRow({ lane, withGroup, top, names, plot, now, x, onOver, moved, onFire }: LaneRowProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
   const usual = healthOf(lane.runs).p50 ?? 0;
@@ -250,7 +261,7 @@ function LaneRow({ lane, top, names, plot, now, x, onOver, moved, onFire }: Lane
   );
   return (
     <div className="tlane" style={{ top }}>
-      <LaneName lane={lane} width={names} />
+      <LaneName lane={lane} withGroup={withGroup} width={names} />
       <svg width={plot} height={row} role="img" aria-label={label}>
         {past.map((b) => {
           const tone = b.bad ? "bad" : b.run ? tones[b.run.status] : "idle";
@@ -294,11 +305,26 @@ function LaneRow({ lane, top, names, plot, now, x, onOver, moved, onFire }: Lane
   );
 }
 
-function LaneName({ lane: { of, group, name }, width }: { lane: Lane; width: number }) {
-  const look = { className: "tname trunc", style: { width }, title: name };
+function LaneName({
+  lane: { of, group, name },
+  withGroup,
+  width,
+}: Pick<LaneRowProps, "lane" | "withGroup"> & { width: number }) {
+  const look = {
+    className: "tname trunc",
+    style: { width },
+    title: withGroup && of === "job" ? `${group}/${name}` : name,
+  };
   if (of === "job")
     return (
       <Link to="/jobs/$group/$name" params={{ group, name }} {...look}>
+        {name}
+        {withGroup && <span className="mut"> {group}</span>}
+      </Link>
+    );
+  if (of === "group")
+    return (
+      <Link to="/executors/$group" params={{ group }} {...look}>
         {name}
       </Link>
     );

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { refOf } from "@/api/jobs";
+import { jobMarks, refOf } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
 import { Button, IconButton } from "@/components/Button";
@@ -11,11 +11,23 @@ import { FilterField } from "@/components/FilterField";
 import { Legend } from "@/components/Legend";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { Waiting } from "@/components/Waiting";
 import { parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
-import { closeGroups, instanceLanes, jobLanes, type Order, orderLanes, orders, paceOf } from "@/lib/timeline";
+import {
+  closeSections,
+  groupings,
+  groupLanes,
+  instanceLanes,
+  jobLanes,
+  type Order,
+  orderLanes,
+  orders,
+  paceOf,
+  sectionLanes,
+} from "@/lib/timeline";
 import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
@@ -37,7 +49,7 @@ export default function TimelinePage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const search = useSearch({ from: "/schedule" });
-  const { span = "1h", lanes: by, group, q, at, sort = "name", slower, closed = [] } = search;
+  const { span = "1h", lanes: by = "job", group, q, at, sort = "name", slower, closed = [] } = search;
   const may = useMay();
   const [fire, setFire] = useState<{ job: string; fireTime: string }>();
   const length = spans[span];
@@ -61,18 +73,26 @@ export default function TimelinePage() {
     ),
     enabled: to > now,
   });
+  const marked = by === "owner" || by === "tag";
+  const marks = useQuery({ ...jobMarks(by === "tag" ? "tag" : "owner", { group }), enabled: marked });
   const look = q?.toLowerCase() ?? "";
   const ran = from < now ? (past.data?.items ?? []).filter((r) => r.job.includes(look)) : [];
   const planned = to > now ? (plan.data?.items ?? []) : [];
-  const all = by ? instanceLanes(ran, planned, t.overview.scheduled) : jobLanes(ran, planned);
+  const all = by === "instance" ? instanceLanes(ran, planned, t.overview.scheduled) : jobLanes(ran, planned);
   const slow = slower === undefined ? 0 : (parseDuration(slower) ?? 0);
   const paced = all.filter((lane) => slow === 0 || (paceOf(lane) ?? slow) >= slow);
-  const lanes = closeGroups(orderLanes(paced, sort, now), closed, t.plan.allOfGroup);
+  const below =
+    by === "group"
+      ? groupLanes(paced)
+      : marked && marks.data
+        ? sectionLanes(paced, (job) => marks.data.marks.get(job))
+        : paced;
+  const lanes = closeSections(orderLanes(below, sort, now), closed, t.plan.allOfGroup);
 
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const toggle = (g: string) => {
-    const next = closed.includes(g) ? closed.filter((c) => c !== g) : [...closed, g];
+  const toggle = (section: string) => {
+    const next = closed.includes(section) ? closed.filter((c) => c !== section) : [...closed, section];
     set({ closed: next.length > 0 ? next : undefined });
   };
   const pan = (by: number) => set({ at: iso(from + length * by) });
@@ -117,12 +137,9 @@ export default function TimelinePage() {
             <GroupFilter group={group} onChange={(next) => set({ group: next })} />
             <Segments
               label={t.plan.lanes}
-              value={by ?? "job"}
-              options={[
-                { value: "job", label: t.plan.lanesOf.job },
-                { value: "instance", label: t.plan.lanesOf.instance },
-              ]}
-              onChange={(next) => set({ lanes: next === "job" ? undefined : next })}
+              value={by}
+              options={groupings.map((g) => ({ value: g, label: t.plan.lanesOf[g] }))}
+              onChange={(next) => set({ lanes: next === "job" ? undefined : next, closed: undefined })}
             />
             <FilterChip
               name={t.plan.sort}
@@ -153,7 +170,9 @@ export default function TimelinePage() {
         </>
       }
     >
-      {(past.isError || plan.isError) && lanes.length === 0 ? (
+      {marked && !marks.data ? (
+        <Waiting on={marks} rows={14} />
+      ) : (past.isError || plan.isError) && lanes.length === 0 ? (
         <Failed
           error={past.error ?? plan.error}
           onRetry={() => void Promise.all([past.refetch(), plan.refetch()])}
@@ -166,16 +185,18 @@ export default function TimelinePage() {
         )
       ) : (
         <>
-          {(plan.data?.next || past.data?.items.length === mostRuns) && (
+          {(plan.data?.next || past.data?.items.length === mostRuns || (marked && marks.data?.isPart)) && (
             <p className="note info flat">{t.plan.truncated}</p>
           )}
           <Timeline
             lanes={lanes}
+            counted={paced}
+            sections={marked ? by : "group"}
             from={from}
             to={to}
             now={now}
             closed={closed}
-            onGroup={toggle}
+            onSection={toggle}
             onPan={(ms) => set({ at: iso(from + ms) })}
             onZoom={zoom}
             onFire={(job, fireTime) => may("operate", refOf(job).group) && setFire({ job, fireTime })}
