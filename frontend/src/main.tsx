@@ -7,7 +7,8 @@ import { problemOf } from "./api/problem";
 import { loadMessages, MessagesContext, tags } from "./i18n";
 import { en } from "./i18n/en";
 import { useLang } from "./lib/format";
-import { applyLook } from "./lib/prefs";
+import { landingOf } from "./lib/landing";
+import { applyLook, getPrefs } from "./lib/prefs";
 import { makeRouter } from "./router";
 
 /** What may pass by itself is asked for again; what is wrong stays wrong. */
@@ -24,6 +25,15 @@ const client = new QueryClient({
     },
   },
 });
+// The router begins at the address that it finds.
+const [arrival] = performance.getEntriesByType("navigation");
+const landing = landingOf(
+  location.href,
+  document.baseURI,
+  getPrefs().landing,
+  arrival instanceof PerformanceNavigationTiming ? arrival.type : undefined,
+);
+if (landing !== undefined) history.replaceState(null, "", landing);
 const router = makeRouter(client);
 
 function App() {

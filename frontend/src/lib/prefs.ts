@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 import type { Lang } from "@/i18n";
+import type { Landing } from "./landing";
 
 export type Theme = "light" | "dark" | "system";
 
@@ -16,6 +17,8 @@ export interface Prefs {
   compact: boolean;
   /** How hours are counted: to 12 twice, or to 24. */
   hours: 12 | 24;
+  /** What the console shows when it is opened. */
+  landing: Landing;
   /** The columns of each table whose usual ones were not wanted, in order: "next,success,p95". */
   columns: Record<string, string | undefined>;
 }
@@ -29,6 +32,7 @@ const defaults: Prefs = {
   narrow: false,
   compact: false,
   hours: 24,
+  landing: "overview",
   columns: {},
 };
 const listeners = new Set<() => void>();

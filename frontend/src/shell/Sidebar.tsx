@@ -48,6 +48,8 @@ interface ItemProps {
     | "/alerts"
     | "/audit"
     | "/settings";
+  /** What makes a link of its address, where that leads on to another page. */
+  search?: { range?: "24h" };
   icon: LucideIcon;
   text: string;
   n?: React.ReactNode;
@@ -55,10 +57,11 @@ interface ItemProps {
   hint?: string;
 }
 
-function Item({ to, icon: Icon, text, n, tone, hint }: ItemProps) {
+function Item({ to, search, icon: Icon, text, n, tone, hint }: ItemProps) {
   return (
     <Link
       to={to}
+      search={search ?? {}}
       className="nav"
       activeProps={{ className: "on" }}
       activeOptions={{ exact: to === "/", includeSearch: false }}
@@ -82,7 +85,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const f = useFormat();
   const { openPalette } = useShell();
   const may = useMay();
-  const { narrow } = usePrefs();
+  const { narrow, landing } = usePrefs();
   const jobs = useQuery(jobCount({})).data;
   const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
   const groups = useQuery(groupsQuery).data?.items;
@@ -112,7 +115,12 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
         <kbd className="kbd">{modifier}K</kbd>
       </button>
       <nav aria-label={t.nav.label} className="navs">
-        <Item to="/" icon={LayoutDashboard} text={t.nav.overview} />
+        <Item
+          to="/"
+          search={landing === "jobs" ? { range: "24h" } : {}}
+          icon={LayoutDashboard}
+          text={t.nav.overview}
+        />
         <Item
           to="/jobs"
           icon={ListChecks}

@@ -17,6 +17,7 @@ export const settings = {
   hours: "Hours",
   hours24: "24 hours",
   hours12: "12 hours",
+  landing: "Begin with",
   rows: "Rows of lists",
   rowsUsual: "Usual",
   rowsCompact: "Compact",

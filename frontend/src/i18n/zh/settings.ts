@@ -18,6 +18,7 @@ export const settings: typeof english = {
   hours: "时制",
   hours24: "24 小时制",
   hours12: "12 小时制",
+  landing: "起始页",
   rows: "列表行距",
   rowsUsual: "标准",
   rowsCompact: "紧凑",

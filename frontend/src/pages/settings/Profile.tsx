@@ -10,6 +10,7 @@ import { SegmentsField } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
 import { isZone, localZone, useLang } from "@/lib/format";
+import type { Landing } from "@/lib/landing";
 import { setPrefs, type Theme, usePrefs } from "@/lib/prefs";
 import { useComplain } from "@/shell/actions";
 import { AccessTags } from "./AccessTags";
@@ -116,6 +117,15 @@ function Display() {
             { value: "compact", label: t.settings.rowsCompact },
           ]}
           onChange={(rows) => setPrefs({ compact: rows === "compact" })}
+        />
+        <SegmentsField<Landing>
+          label={t.settings.landing}
+          value={prefs.landing}
+          options={[
+            { value: "overview", label: t.nav.overview },
+            { value: "jobs", label: t.nav.jobs },
+          ]}
+          onChange={(landing) => setPrefs({ landing })}
         />
         <label className="check">
           <input
