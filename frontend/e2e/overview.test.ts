@@ -133,6 +133,7 @@ it("a bar of the chart opens the runs of exactly its time, as many as it said", 
 });
 
 it("the chart is narrowed by dragging and by keys, and the address and the way back have it", async () => {
+  await program.job("default/first", "echo hello");
   await program.run("default/first");
   const { page, faults, close } = await open("/");
   const chart = page.getByRole("img", { name: /planned$/ });
@@ -161,15 +162,20 @@ it("the chart is narrowed by dragging and by keys, and the address and the way b
   await page.getByRole("img", { name: /[1-9]\d* runs?, .* 0 planned$/ }).waitFor();
   expect(await axe(page)).toEqual([]);
 
-  // The four newest of 96 parts, by the keyboard alone.
+  // The four last of 96 parts, by the keyboard alone; the last one or two may not have begun.
+  await page.mouse.move(0, 0);
   await chart.focus();
   await page.keyboard.press("ArrowLeft");
   for (let i = 0; i < 3; i++) await page.keyboard.press("Shift+ArrowLeft");
   await page.keyboard.press("Enter");
   await expect.poll(() => part().from).toBeGreaterThan(dragged.from);
   const four = part();
-  expect(four.to).toBe(dragged.to);
-  expect(four.to - four.from).toBeCloseTo(((dragged.to - dragged.from) * 4) / 96, -2);
+  const parts = ((four.to - four.from) / (dragged.to - dragged.from)) * 96;
+  expect(Math.abs(parts - Math.round(parts))).toBeLessThan(0.01);
+  expect(Math.round(parts)).toBeGreaterThanOrEqual(2);
+  expect(Math.round(parts)).toBeLessThanOrEqual(4);
+  expect(four.to).toBeLessThanOrEqual(dragged.to);
+  expect(four.to).toBeGreaterThan(Date.now() - 60_000);
   await page.reload();
   await tag.waitFor();
   const link = page.locator(".kpi", { hasText: "Failed" });
@@ -187,6 +193,7 @@ it("the chart is narrowed by dragging and by keys, and the address and the way b
 });
 
 it("the chart is read as a table, which leads to the runs of each part", async () => {
+  await program.job("default/first", "echo hello");
   await program.run("default/first");
   const { page, faults, close } = await open("/?range=7d", { theme: "dark" });
   const card = page.locator(".card", { hasText: "Runs and forecast" });
