@@ -50,6 +50,10 @@ it("while NATS is away jobs are listed, the page says what is away, and nothing 
   await list.locator(".health").getByText("Bus").waitFor();
   expect(await list.locator("table.jobs").getByText("report").count()).toBe(1);
   expect(await axe(list)).toEqual([]);
+  await list.getByRole("link", { name: "Cluster" }).click();
+  await list.getByText("nothing fires until it does").waitFor();
+  expect(await list.getByText("Jobs fire as planned").count()).toBe(0);
+  await list.goBack();
   await list.reload();
   await list.locator("table.jobs").getByText("report").waitFor();
   await page.keyboard.press("Control+s");

@@ -16,6 +16,7 @@ export const cluster = {
   go: "Go",
   switch: "Everything",
   running: "Jobs fire as planned.",
+  busSilent: "NATS does not answer: nothing fires until it does.",
   heldNow: "Everything is paused.",
   pauseAll: "Pause everything",
   resumeAll: "Resume everything",

@@ -18,6 +18,7 @@ export const cluster: Messages["cluster"] = {
   go: "Go",
   switch: "总开关",
   running: "任务按计划触发。",
+  busSilent: "NATS 没有响应：恢复之前不会触发任何任务。",
   heldNow: "全部已暂停。",
   pauseAll: "全部暂停",
   resumeAll: "全部恢复",

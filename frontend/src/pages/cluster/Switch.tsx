@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, CirclePause } from "lucide-react";
+import { CircleCheck, CirclePause, TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import { holdQuery, setHold } from "@/api/cluster";
+import { healthQuery, holdQuery, setHold } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { TextField } from "@/components/fields";
 import { Card } from "@/components/Panel";
@@ -22,6 +22,7 @@ export function Switch() {
   const complain = useComplain();
   const operates = useMay()("operate", "*");
   const hold = useQuery(holdQuery).data;
+  const silent = useQuery(healthQuery).data?.checks.some((c) => c.name === "bus" && !c.ok) ?? false;
   const [asking, setAsking] = useState(false);
   const [note, setNote] = useState("");
   const [end, setEnd] = useState(noEnd);
@@ -52,9 +53,15 @@ export function Switch() {
           </>
         ) : (
           <>
-            <Mark tone="ok" icon={CircleCheck}>
-              {t.cluster.running}
-            </Mark>
+            {silent ? (
+              <Mark tone="warn" icon={TriangleAlert}>
+                {t.cluster.busSilent}
+              </Mark>
+            ) : (
+              <Mark tone="ok" icon={CircleCheck}>
+                {t.cluster.running}
+              </Mark>
+            )}
             <Button look="danger" icon={CirclePause} may={operates} onClick={() => setAsking(true)}>
               {t.cluster.pauseAll}
             </Button>
