@@ -59,8 +59,9 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 			return err
 		}
 	}
-	byJob, trend, minutes := base, whole, base
-	byJob.By, byJob.Times = []Dimension{ByJob}, []Timing{TimeDuration}
+	slowest, failing, trend, minutes := base, base, whole, base
+	slowest.By, slowest.Order, slowest.Limit, slowest.Times = []Dimension{ByJob}, OrderDuration, top, []Timing{TimeDuration}
+	failing.By, failing.Order, failing.Limit, failing.Times = []Dimension{ByJob}, OrderRatio, top, []Timing{TimeNone}
 	trend.Order, trend.Total = OrderTime, true
 	if trend.Step = StepHour; whole.To.Sub(whole.From) > trendByHours {
 		trend.Step = StepDay
@@ -73,7 +74,14 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(overviewAtOnce)
 	g.Go(func() error {
-		if err := report(byJob, func(r Report) { o.Slowest, o.Failing = leaders(r.Rows, top) })(); err != nil {
+		if err := report(failing, func(r Report) {
+			o.Failing = slices.DeleteFunc(r.Rows, func(r ReportRow) bool { return r.Failed() == 0 })
+		})(); err != nil {
+			return err
+		}
+		if err := report(slowest, func(r Report) {
+			o.Slowest = slices.DeleteFunc(r.Rows, func(r ReportRow) bool { return r.Duration.Count == 0 })
+		})(); err != nil {
 			return err
 		}
 		return addTimes(ctx, store, base, o.Slowest, o.Failing)
@@ -93,15 +101,8 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	return o, g.Wait()
 }
 
-// leaders returns the jobs that take the longest, and those that fail the most.
-func leaders(rows []ReportRow, top int) (slowest, failing []ReportRow) {
-	slowest = slices.DeleteFunc(slices.Clone(rows), func(r ReportRow) bool { return r.Duration.Count == 0 })
-	failing = slices.DeleteFunc(rows, func(r ReportRow) bool { return r.Failed() == 0 })
-	return SortReport(slowest, OrderDuration, top), SortReport(failing, OrderRatio, top)
-}
-
-// addTimes adds to rows of jobs the times besides their durations. To read all times of all
-// jobs takes twice as long as the durations, and a second look at a few jobs hardly anything.
+// addTimes adds to rows of jobs their times. To read those of all jobs takes long, and a
+// second look at a few jobs hardly anything.
 func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]ReportRow) error {
 	f.By = []Dimension{ByJob}
 	for _, rows := range lists {
@@ -121,7 +122,7 @@ func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]Repor
 	for _, all := range r.Rows {
 		for _, rows := range lists {
 			if i := slices.IndexFunc(rows, func(row ReportRow) bool { return row.Job == all.Job }); i >= 0 {
-				rows[i].Committed, rows[i].Delivered, rows[i].Started, rows[i].Finished = all.Committed, all.Delivered, all.Started, all.Finished
+				rows[i].Duration, rows[i].Committed, rows[i].Delivered, rows[i].Started, rows[i].Finished = all.Duration, all.Committed, all.Delivered, all.Started, all.Finished
 			}
 		}
 	}

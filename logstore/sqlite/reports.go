@@ -36,9 +36,28 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 		return logstore.Report{}, err
 	}
 	f := filter.WithDefaults()
+	if !f.Total { // which is of all rows
+		switch f.Order {
+		case logstore.OrderDuration:
+			if f.Step == logstore.StepNone && slices.Equal(f.By, []logstore.Dimension{logstore.ByJob}) {
+				return s.slowest(ctx, f)
+			}
+		case logstore.OrderFailures, logstore.OrderRatio:
+			return s.failing(ctx, f)
+		case logstore.OrderTime, logstore.OrderRuns, logstore.OrderLateness:
+		}
+	}
+	return s.readReport(ctx, f, "")
+}
+
+// readReport reads the rows of a report for which a condition holds, if one is named.
+func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having string) (logstore.Report, error) {
 	report := logstore.Report{From: f.From, To: f.To}
 	tallies, total := map[rowKey]*tally{}, tally{}
 	query, args := s.reportQuery(&f)
+	if having != "" {
+		query += " HAVING " + having
+	}
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return report, fmt.Errorf("read report: %w", err)
@@ -107,9 +126,9 @@ func keyOf(r *logstore.ReportRow) rowKey {
 	return rowKey{r.At.Unix(), r.Group, r.Job, r.Version, r.Instance}
 }
 
-// reportQuery returns the statement for the rows of a report.
-func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
-	conditions, args := []string{"bucket >= ?", "bucket < ?"}, []any{f.From.Unix(), f.To.Unix()}
+// reportConditions returns what is true of rows that a report adds up.
+func (s *Store) reportConditions(f *logstore.ReportFilter) (conditions []string, args []any) {
+	conditions, args = []string{"bucket >= ?", "bucket < ?"}, []any{f.From.Unix(), f.To.Unix()}
 	if f.Group != "" {
 		conditions, args = append(conditions, "grp = ?"), append(args, f.Group)
 	}
@@ -123,6 +142,12 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 		ids, _ := selectJobs(logstore.RunFilter{Jobs: f.Jobs}, s.jobs)
 		conditions = append(conditions, "job IN ("+join(ids)+")")
 	}
+	return conditions, args
+}
+
+// reportQuery returns the statement for the rows of a report.
+func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
+	conditions, args := s.reportConditions(f)
 	if f.Step == logstore.StepMinute && f.Order == logstore.OrderRuns && len(f.By) == 0 && !f.Total {
 		// Most minutes of a day are read only to be left out: to find which, one sum will do.
 		busiest := fmt.Sprintf("bucket IN (SELECT bucket FROM report_minute WHERE %s GROUP BY bucket ORDER BY sum(succeeded + failed + timed_out + cancelled + lost + skipped + missed) DESC, bucket LIMIT %d)",

@@ -78,11 +78,31 @@ func (s spread) compact() spread {
 	return out
 }
 
-// summary returns what reports say of a spread. Nearly all are of few pairs, a report has
-// one of each job, and to go through all steps that there are for each took a fifth of it.
+// sorted returns pairs in the order of their steps. Nearly all spreads are of few pairs, a
+// report has one of each job, and to go through all steps that there are for each took a
+// fifth of it. Where there are more pairs than steps, sorting took that.
+func sorted(pairs []pair) []pair {
+	if len(pairs) <= lastStep {
+		slices.SortFunc(pairs, func(a, b pair) int { return a.step - b.step })
+		return pairs
+	}
+	var counts [lastStep + 1]int64
+	for _, p := range pairs {
+		counts[p.step] += p.n
+	}
+	pairs = pairs[:0]
+	for step, n := range counts {
+		if n > 0 {
+			pairs = append(pairs, pair{step, n})
+		}
+	}
+	return pairs
+}
+
+// summary returns what reports say of a spread.
 func (s spread) summary() logstore.Spread {
 	pairs, total := s.pairs()
-	slices.SortFunc(pairs, func(a, b pair) int { return a.step - b.step })
+	pairs = sorted(pairs)
 	out := logstore.Spread{Count: int(total)}
 	wanted := []struct {
 		q    float64

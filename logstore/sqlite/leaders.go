@@ -1,0 +1,71 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+)
+
+// longest is a job and a bound of how long its attempts took.
+type longest struct {
+	job   job.Name
+	bound time.Duration
+}
+
+// slowest reads a report of jobs by the 95th percentile of their duration. No percentile is
+// above the longest duration, and to add up numbers takes a fraction of what spreads take: so
+// only the spreads of those jobs are read that can be in the report.
+func (s *Store) slowest(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+	all, err := s.longest(ctx, &f)
+	if err != nil {
+		return logstore.Report{}, fmt.Errorf("read report: %w", err)
+	}
+	for n := 8 * f.Limit; n < len(all); n *= 4 {
+		some := f
+		some.Jobs = make([]job.Name, n)
+		for i := range some.Jobs {
+			some.Jobs[i] = all[i].job
+		}
+		report, err := s.readReport(ctx, some, "")
+		if err != nil {
+			return report, err
+		}
+		if last := len(report.Rows) - 1; last == f.Limit-1 && report.Rows[last].Duration.P95 > all[n].bound {
+			return report, nil
+		}
+	}
+	return s.readReport(ctx, f, "")
+}
+
+// failing reads a report in the order of failures: the rows that have some come first, and
+// are few.
+func (s *Store) failing(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+	report, err := s.readReport(ctx, f, "sum(failed + timed_out + lost) > 0")
+	if err != nil || len(report.Rows) == f.Limit {
+		return report, err
+	}
+	return s.readReport(ctx, f, "")
+}
+
+// longest returns the jobs of a report, those whose longest attempt took the longest first.
+func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longest, error) {
+	conditions, args := s.reportConditions(f)
+	rows, err := s.reads.QueryContext(ctx, "SELECT job, max(duration_max) AS longest FROM "+readFrom(f).name+" WHERE "+strings.Join(conditions, " AND ")+" GROUP BY job ORDER BY longest DESC", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var all []longest
+	for rows.Next() {
+		var number, ms int64
+		if err := rows.Scan(&number, &ms); err != nil {
+			return nil, err
+		}
+		all = append(all, longest{s.jobs.name(number), time.Duration(millisOf(stepOf(ms))) * time.Millisecond})
+	}
+	return all, rows.Err()
+}
