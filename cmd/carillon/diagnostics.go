@@ -53,7 +53,7 @@ func newDiagnosticsCommand() *cobra.Command {
 				return errors.New("the server has no name for the file; say one with --out")
 			}
 		}
-		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the person names
 		if err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}

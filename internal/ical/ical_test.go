@@ -89,11 +89,11 @@ func TestWhatRecursStaysARuleWhereACalendarHasOne(t *testing.T) {
 		if got := strings.Join(c.Dates, " "); got != dates {
 			t.Errorf("%v: dates %s; want %s", lines, got, dates)
 		}
-		got := ""
+		var all []string
 		for _, w := range c.Windows {
-			got += w.Days + " " + w.From + "-" + w.To
+			all = append(all, w.Days+" "+w.From+"-"+w.To)
 		}
-		if got != windows {
+		if got := strings.Join(all, " "); got != windows {
 			t.Errorf("%v: windows %q; want %q", lines, got, windows)
 		}
 	}

@@ -53,8 +53,8 @@ func (s *Store) failing(ctx context.Context, f logstore.ReportFilter) (logstore.
 
 // longest returns the jobs of a report, those whose longest attempt took the longest first.
 func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longest, error) {
-	conditions, args := s.reportConditions(f)
-	rows, err := s.reads.QueryContext(ctx, "SELECT job, max(duration_max) AS longest FROM "+readFrom(f).name+" WHERE "+strings.Join(conditions, " AND ")+" GROUP BY job ORDER BY longest DESC", args...)
+	query, args := s.longestQuery(f)
+	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,4 +68,9 @@ func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longes
 		all = append(all, longest{s.jobs.name(number), time.Duration(millisOf(stepOf(ms))) * time.Millisecond})
 	}
 	return all, rows.Err()
+}
+
+func (s *Store) longestQuery(f *logstore.ReportFilter) (string, []any) {
+	conditions, args := s.reportConditions(f)
+	return fmt.Sprintf("SELECT job, max(duration_max) AS longest FROM %s WHERE %s GROUP BY job ORDER BY longest DESC", readFrom(f).name, strings.Join(conditions, " AND ")), args
 }
