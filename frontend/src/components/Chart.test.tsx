@@ -91,6 +91,7 @@ it("has marks chosen together by dragging, in either direction and beyond its en
   point("pointerup", 40 + 152);
   point("click", 40 + 152);
   expect(opened).toEqual([1]); // a hand that shakes clicks
+  expect(stretches).toHaveLength(1);
 });
 
 it("has marks chosen together by the arrow keys with Shift, and Enter", () => {

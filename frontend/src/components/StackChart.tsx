@@ -1,5 +1,5 @@
 import { useWords } from "@/lib/format";
-import type { Bar } from "@/lib/ranges";
+import { type Bar, isNarrowable } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
 import { Chart, GridLines, type Stretch, TimeAxis } from "./Chart";
 
@@ -9,8 +9,8 @@ interface StackChartProps {
   label: string;
   height: number;
   /** A bar of the past was chosen. */
-  onOpen(bar: Bar): void;
-  /** Bars of the past that follow each other were chosen. */
+  onOpen?: ((bar: Bar) => void) | undefined;
+  /** Bars of the past that follow each other were chosen, where there is something to narrow to. */
   onNarrow?: ((from: number, to: number) => void) | undefined;
   /** What one can do with a bar of the past. */
   hint?: string;
@@ -42,14 +42,15 @@ export function StackChart({ bars, now, label, height, onOpen, onNarrow, hint }:
       }}
       open={(i) => {
         const bar = bars[i];
-        return bar && bar.from < now ? () => onOpen(bar) : undefined;
+        return onOpen && bar && bar.from < now ? () => onOpen(bar) : undefined;
       }}
       onStretch={
-        onNarrow &&
-        ((marks) => {
-          const all = sumOf(pastOf(marks));
-          if (all) onNarrow(all.from, all.to);
-        })
+        onNarrow && isNarrowable(bars)
+          ? (marks) => {
+              const all = sumOf(pastOf(marks));
+              if (all) onNarrow(all.from, all.to);
+            }
+          : undefined
       }
       card={(i, plot, chosen) => {
         const bar = bars[i];

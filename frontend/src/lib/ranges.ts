@@ -93,3 +93,9 @@ export function barsOf(totals: Totals[], from: number, part: number): Bar[] {
     planned: 0,
   }));
 }
+
+/** Whether one can narrow to some of the parts of a time: those of less than a second have none. */
+export function isNarrowable(parts: { from: number; to: number }[]): boolean {
+  const [first] = parts;
+  return first !== undefined && parts.length > 1 && first.to - first.from >= 1000;
+}

@@ -1,5 +1,6 @@
 import { Chart, GridLines, type Stretch, TimeAxis } from "@/components/Chart";
 import { useFormat } from "@/lib/format";
+import { isNarrowable } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
 import { type LevelBar, linesIn } from "./levels";
 import { useLogsT } from "./texts";
@@ -35,11 +36,13 @@ export function LevelChart({ bars, onOpen }: LevelChartProps) {
       find={(share) => (share < 0 || share >= 1 ? undefined : Math.floor(share * bars.length))}
       open={(i) => {
         const bar = bars[i];
-        return bar && bars.length > 1 && (!bar.counted || linesIn([bar]) > 0) ? () => onOpen(bar) : undefined;
+        return bar && isNarrowable(bars) && (!bar.counted || linesIn([bar]) > 0)
+          ? () => onOpen(bar)
+          : undefined;
       }}
       onStretch={(marks) => {
         const part = timeOf(marks);
-        if (part && bars.length > 1) onOpen(part);
+        if (part && isNarrowable(bars)) onOpen(part);
       }}
       card={(i, plot, chosen = [i, i]) => {
         const part = timeOf(chosen);

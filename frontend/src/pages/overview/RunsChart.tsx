@@ -13,8 +13,6 @@ import { addTotals, type Bar, barsOf, totalsOf, type Zoom } from "@/lib/ranges";
 import type { Range } from "@/router";
 
 const iso = (ms: number) => new Date(ms).toISOString();
-/** Bars shorter than this are not narrowed to: parts of them would be none. */
-const shortest = 1000;
 
 /** What became of the fires of a range, or of a part of time, and what is planned after it. */
 export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
@@ -83,11 +81,7 @@ export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefine
           label={label}
           hint={t.overview.chartHint}
           onOpen={(bar) => void navigate({ to: "/runs", search: runsOf(bar) })}
-          onNarrow={
-            part < shortest
-              ? undefined
-              : (a, b) => void navigate({ search: (was) => ({ ...was, from: iso(a), to: iso(b) }) })
-          }
+          onNarrow={(a, b) => void navigate({ search: (was) => ({ ...was, from: iso(a), to: iso(b) }) })}
         />
       )}
     </Card>

@@ -13,7 +13,7 @@ import { useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { readSort, runColumns, runSorts, usualRunColumns, writeSort } from "@/lib/columns";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, alignedEnd, barsOf, isNarrowable, spans, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
 import { breakdowns, ranges, runsSearch } from "@/router";
 import { ColumnsButton } from "@/shell/ColumnsButton";
@@ -137,7 +137,7 @@ export default function RunsPage() {
               now={now}
               height={112}
               label={t.overview.chartLabel(sum.ok + sum.bad, sum.bad, 0)}
-              onOpen={(bar) => set({ from: iso(bar.from), to: iso(bar.to) })}
+              onOpen={isNarrowable(bars) ? (bar) => set({ from: iso(bar.from), to: iso(bar.to) }) : undefined}
               onNarrow={(a, b) => set({ from: iso(a), to: iso(b) })}
             />
             {fixed && (
