@@ -14,10 +14,14 @@ var endedAt = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 
 // endOf is an update that ends the nth run of a job.
 func endOf(n int, status job.Status) logstore.Update {
-	fire := endedAt.Add(time.Duration(n) * time.Second)
+	return updateOf("g/j", endedAt.Add(time.Duration(n)*time.Second), time.Second, status)
+}
+
+// updateOf is an update that ends the run of a fire after some time.
+func updateOf(name job.Name, fire time.Time, took time.Duration, status job.Status) logstore.Update {
 	return logstore.Update{
-		Kind: logstore.KindFinished, Job: "g/j", RunID: job.FireRunID("g/j", fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1, Cause: job.CauseSchedule,
-		At: fire.Add(time.Second), CommittedAt: fire, Status: status, StartedAt: fire, FinishedAt: fire.Add(time.Second), Instance: "i", Delivery: 1,
+		Kind: logstore.KindFinished, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+		At: fire.Add(took), CommittedAt: fire, Status: status, StartedAt: fire, FinishedAt: fire.Add(took), Instance: "i", Delivery: 1,
 	}
 }
 

@@ -16,11 +16,7 @@ import (
 // The rows that come first are found without reading all, and must be the same ones: also
 // where the longest attempts are of jobs whose others are short.
 func TestTheFirstRowsOfAReportAreThoseOfTheWhole(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 	random := rand.New(rand.NewPCG(1, 2))
 	var updates []logstore.Update
@@ -36,15 +32,10 @@ func TestTheFirstRowsOfAReportAreThoseOfTheWhole(t *testing.T) {
 			if i%20 == 0 && n%2 == 0 {
 				status = job.StatusFailed
 			}
-			updates = append(updates, logstore.Update{
-				Kind: logstore.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
-				Cause: job.CauseSchedule, At: at.Add(took), CommittedAt: at, StartedAt: at, FinishedAt: at.Add(took), Instance: "worker-1", Delivery: 1, Status: status,
-			})
+			updates = append(updates, updateOf(name, at, took, status))
 		}
 	}
-	if err := s.WriteRuns(t.Context(), "TEST:1-1", updates); err != nil {
-		t.Fatal(err)
-	}
+	writeEnds(t, s, updates...)
 	for _, order := range []logstore.Order{logstore.OrderDuration, logstore.OrderRatio, logstore.OrderFailures} {
 		f := logstore.ReportFilter{From: fire, To: fire.Add(time.Hour), By: []logstore.Dimension{logstore.ByJob}, Order: order, Limit: logstore.MaxReportRows, Total: true}
 		whole, err := s.Report(t.Context(), f)

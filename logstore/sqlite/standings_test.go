@@ -13,21 +13,11 @@ import (
 )
 
 func TestStandingsForgetWhatWasTrimmed(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 	write := func(name job.Name, at time.Time, status job.Status) {
 		t.Helper()
-		u := logstore.Update{
-			Kind: logstore.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
-			Cause: job.CauseSchedule, At: at, CommittedAt: at, StartedAt: at, FinishedAt: at, Instance: "worker-1", Delivery: 1, Status: status,
-		}
-		if err := s.WriteRuns(t.Context(), "TEST:1-1", []logstore.Update{u}); err != nil {
-			t.Fatal(err)
-		}
+		writeEnds(t, s, updateOf(name, at, 0, status))
 	}
 	check := func(want map[job.Name]job.Status) {
 		t.Helper()
@@ -52,11 +42,7 @@ func TestStandingsForgetWhatWasTrimmed(t *testing.T) {
 }
 
 func TestStandingsOfManyJobsAreThoseOfEach(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
+	s := openStore(t, filepath.Join(t.TempDir(), "log.db"))
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 	statuses := []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusFailed, job.StatusCancelled, job.StatusLost}
 	names, updates := make([]job.Name, 2*manyMissing), []logstore.Update{}
@@ -64,15 +50,10 @@ func TestStandingsOfManyJobsAreThoseOfEach(t *testing.T) {
 		names[i] = job.Name(fmt.Sprintf("billing/job-%d", i))
 		for n := range i % 5 { // every fifth job has no runs
 			at := fire.Add(time.Duration(n) * time.Hour)
-			updates = append(updates, logstore.Update{
-				Kind: logstore.KindFinished, RunID: job.FireRunID(names[i], at.UnixMilli(), job.CauseSchedule), Job: names[i], Version: 1, Attempt: 1,
-				Cause: job.CauseSchedule, At: at, CommittedAt: at, StartedAt: at, FinishedAt: at, Instance: "worker-1", Delivery: 1, Status: statuses[(i+n*n)%len(statuses)],
-			})
+			updates = append(updates, updateOf(names[i], at, 0, statuses[(i+n*n)%len(statuses)]))
 		}
 	}
-	if err := s.WriteRuns(t.Context(), "TEST:1-1", updates); err != nil {
-		t.Fatal(err)
-	}
+	writeEnds(t, s, updates...)
 	wanted := map[int64]job.Name{}
 	each := map[job.Name]logstore.Standing{}
 	for _, name := range names {
@@ -81,9 +62,11 @@ func TestStandingsOfManyJobsAreThoseOfEach(t *testing.T) {
 			continue
 		}
 		wanted[id] = name
-		if each[name], err = s.readStanding(t.Context(), id); err != nil {
+		standing, err := s.readStanding(t.Context(), id)
+		if err != nil {
 			t.Fatal(err)
 		}
+		each[name] = standing
 	}
 	for most := range 3 { // as far as the newest runs tell at all, and only what is sure
 		read := map[int64]logstore.Standing{}
