@@ -60,10 +60,10 @@ func (l *lane) run(ctx context.Context) {
 		l.step(ctx)
 		nap.Reset(l.nap(time.Now()))
 	}
+	// A commit may have been abandoned: such a machine can be told nothing any more.
+	l.removeAll()
 	l.drain()
-	for _, o := range slices.Clone(l.shards) {
-		l.remove(o)
-	}
+	l.removeAll() // what was adopted in the meantime
 }
 
 // drain takes what else is waiting, so that a flood of it costs one step.
@@ -218,6 +218,12 @@ func (l *lane) remove(o *ownership) {
 		clear(waiting)
 	}
 	o.leaveBackfills()
+}
+
+func (l *lane) removeAll() {
+	for _, o := range slices.Clone(l.shards) {
+		l.remove(o)
+	}
 }
 
 // post lets the lane's goroutine call f, later. It returns false when it will not,
