@@ -315,8 +315,8 @@ func TestProblemsFindsEveryInvalidError(t *testing.T) {
 
 func TestRunsThatAreWantedTogetherHaveIDsOfTheirOwn(t *testing.T) {
 	wanted := job.NewRunID(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
-	a, b := job.BulkRunID("g/a", wanted), job.BulkRunID("g/b", wanted)
-	if a == b || a == wanted || a != job.BulkRunID("g/a", wanted) || a == job.BulkRunID("g/a", job.NewRunID(wanted.Time())) || !a.Time().Equal(wanted.Time()) {
+	a, b := job.WantedRunID("g/a", wanted), job.WantedRunID("g/b", wanted)
+	if a == b || a == wanted || a != job.WantedRunID("g/a", wanted) || a == job.WantedRunID("g/a", job.NewRunID(wanted.Time())) || !a.Time().Equal(wanted.Time()) {
 		t.Errorf("%s %s of %s", a, b, wanted)
 	}
 	if _, err := job.ParseRunID(string(a)); err != nil {

@@ -53,10 +53,11 @@ func BackfillRunID(name Name, fireTime int64, backfill string) RunID {
 	return uuidv7(fireTime, sum[:10])
 }
 
-// BulkRunID returns the id of the run of a job that somebody wants together with those of
-// other jobs: all have the instant of wanted, and asking twice with it makes no second
-// runs.
-func BulkRunID(name Name, wanted RunID) RunID {
+// WantedRunID returns the id of the run of a job that somebody asks for under the id
+// wanted, alone or together with runs of other jobs. It has the instant of wanted, and is
+// a pure function, so asking twice makes no second run. As it hashes the job, nobody can
+// ask for a run under the id of another job's run.
+func WantedRunID(name Name, wanted RunID) RunID {
 	sum := sha256.Sum256([]byte(string(name) + "\x00" + string(wanted) + "\x00" + string(CauseManual)))
 	return uuidv7(wanted.Time().UnixMilli(), sum[:10])
 }

@@ -1873,7 +1873,7 @@ type RunRequest struct {
 	// Params Any JSON value in the place of the job's
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RunID A UUIDv7 chosen by the caller. Defaults to a new one
+	// RunID A UUIDv7 chosen by the caller, of which the run's id is made; asking again with it makes no second run within five minutes. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 

@@ -24,6 +24,7 @@ import (
 type handlers struct {
 	conn     *bus.Conn
 	store    logstore.Store // as visibleStore has it
+	history  logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger   *ledger.Ledger
 	index    *index
 	presence *presence

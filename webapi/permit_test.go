@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/auth"
+	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -311,16 +312,73 @@ func TestATailEndsWithTheRightToIt(t *testing.T) {
 	}
 }
 
-// The lines of a run may come into the store before the run does.
+// The lines of a run may come into the store before the run does, more than a page too.
 func TestATailOfANewRunHasNoLinesOfAnotherGroup(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	run := begun("ops/x", noon)
-	g.printed(run, 1, 2)
+	g.printed(run, 1, linesPerPage+1)
 	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
 	l := g.listen("/api/v1/runs/"+string(run.RunID)+"/logs/tail?job=billing/x", bob.headers()...)
 	want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/bob", nil, ann.headers()...)
 	if name, _, data := l.event(); name != "bye" {
 		t.Errorf("event %q %s", name, data)
+	}
+}
+
+// The ids of fires that are to come can be computed by anybody.
+func TestATailOfAFireToComeEndsWithoutAWordWhenItIsAnotherGroups(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	run := begun("ops/x", noon)
+	tail := "/api/v1/runs/" + string(run.RunID) + "/logs/tail?job=billing/x"
+	l := g.listen(tail, bob.headers()...)
+	g.history(run, finished(run, job.StatusFailed, 0, noon.Add(time.Minute)))
+	g.finish(run, job.StatusFailed, 0)
+	if name, _, data := l.event(); name != "bye" {
+		t.Errorf("event %q %s", name, data)
+	}
+	g.problemWith(bob.headers(), 404, "not_found", "GET", tail, nil)
+}
+
+// A run of which the body of a request says the job is judged by the job that is asked.
+func TestARunIsCancelledUnderAJobThatTheCallerOperates(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	run := begun("billing/x", noon)
+	g.history(run)
+	asked := make(chan bus.CancelRequest, 10)
+	owner(g.world, "cancel", func(q bus.CancelRequest) (bus.CancelReply, error) {
+		asked <- q
+		return bus.CancelReply{RunID: q.RunID, Found: job.StatusRunning}, nil
+	})
+	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll"})
+	path := "/api/v1/runs/" + string(run.RunID) + "/cancel"
+	g.problemWith(bob.headers(), 404, "not_found", "POST", path, `{"job":"ops/x"}`)
+	g.problemWith(bob.headers(), 403, "forbidden", "POST", path, `{"job":"payroll/x"}`)
+	want[CancelAccepted](g.world, 202, "POST", path, `{"job":"billing/x"}`, bob.headers()...)
+	if q := <-asked; q.Job != "billing/x" || len(asked) > 0 {
+		t.Errorf("the owner was asked to cancel a run of %s", q.Job)
+	}
+}
+
+// Else a run of one group would take the place, in the history, of a fire of another.
+func TestNobodyRunsAJobUnderTheIDOfAnotherJobsFire(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	g.putAs(ann, "billing/x")
+	asked := make(chan bus.TriggerRequest, 10)
+	owner(g.world, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
+		asked <- q
+		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
+	})
+	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"})
+	fire := job.FireRunID("ops/x", noon.UnixMilli(), job.CauseSchedule)
+	for range 2 {
+		accepted, _ := want[RunAccepted](g.world, 202, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"run_id": fire}, bob.headers()...)
+		if q := <-asked; q.RunID == fire || q.RunID != job.WantedRunID("billing/x", fire) || accepted.RunID != q.RunID {
+			t.Errorf("asked for run %s, which was accepted as %s", q.RunID, accepted.RunID)
+		}
 	}
 }

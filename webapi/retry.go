@@ -174,7 +174,8 @@ func (h *handlers) given(ctx context.Context, run *logstore.Run) (bus.Given, err
 // handedDown returns what a child got from its parent's run: nothing, when the parent
 // passes no result, or is not there any more.
 func (h *handlers) handedDown(ctx context.Context, child *logstore.Run) (bus.Given, error) {
-	parent, err := h.store.Run(ctx, child.Parent)
+	// The parent decided that its result goes to this child, whoever sees the child.
+	parent, err := h.history.Run(ctx, child.Parent)
 	if errors.Is(err, job.ErrNotFound) {
 		return bus.Given{}, nil
 	}

@@ -27,12 +27,16 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 // startJob makes a run of a job as somebody wishes.
 func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest) (RunAccepted, error) {
 	var none RunAccepted
-	request := bus.TriggerRequest{RunID: wish.RunID, Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: author(ctx)}
-	if request.RunID == "" {
-		request.RunID = job.NewRunID(time.Now())
-	} else if _, err := job.ParseRunID(string(request.RunID)); err != nil {
+	request := bus.TriggerRequest{Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: author(ctx)}
+	wanted := wish.RunID
+	if wanted == "" {
+		wanted = job.NewRunID(time.Now())
+	} else if _, err := job.ParseRunID(string(wanted)); err != nil {
 		return none, err
 	}
+	// Never the wish itself: it may be the id of a fire of another group, which is still
+	// to come.
+	request.RunID = job.WantedRunID(name, wanted)
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}

@@ -126,6 +126,9 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 		}
 		name = attempts[0].Job
 	}
+	if err := mayDo(ctx, "cancelRun", name.Group()); err != nil {
+		return nil, err
+	}
 	found, err := h.cancelRun(ctx, id, name, r.Body.Reason)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +52,7 @@ func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fibe
 		if err != nil {
 			return err
 		}
+		by := callerOf(c.UserContext())
 		// c must not be touched once the handler has returned: Fiber gives it to the
 		// next request. The connection stays ours until the stream ends.
 		conn := c.Context().Conn()
@@ -74,8 +74,12 @@ func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fibe
 			defer open.remove(conn)
 			defer subs.stop()
 			t.out = events{w, conn}
-			following, _ := logstore.AcceptPartial(ctx) // whatever there is
-			if err := t.follow(following); err != nil {
+			following, _ := logstore.AcceptPartial(withCaller(ctx, by)) // whatever there is
+			err := t.follow(following)
+			if errors.Is(err, errOthers) { // who comes again is told that there is no such run
+				err = t.out.send("bye", "", struct{}{})
+			}
+			if err != nil {
 				t.log.DebugContext(ctx, "tail interrupted", "run_id", t.id, "error", err)
 			}
 		})
@@ -274,7 +278,8 @@ func (t *tail) hear(m *nats.Msg) error {
 }
 
 // lookUp asks the store for what was not heard. When it does not answer, the bus may
-// still do: the tail goes on.
+// still do: the tail goes on. The error is errOthers for a run that is stored by now, and
+// of a group that the caller does not see.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
 		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerPage})
@@ -282,10 +287,7 @@ func (t *tail) lookUp(ctx context.Context) error {
 			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 			return nil
 		}
-		// Of a run that nothing else is known of yet, only what is of the job that was
-		// asked for: that is what the caller may see.
 		more = len(stored) == linesPerPage
-		stored = slices.DeleteFunc(stored, func(l logstore.Line) bool { return l.Job.Group() != t.job.Group() })
 		if err := t.lines(t.stored(stored)); err != nil {
 			return err
 		}
@@ -293,7 +295,10 @@ func (t *tail) lookUp(ctx context.Context) error {
 	if t.end != nil {
 		return nil
 	}
-	if err := t.lookUpEnd(ctx); err != nil {
+	switch err := t.lookUpEnd(ctx); {
+	case errors.Is(err, errOthers):
+		return err
+	case err != nil:
 		t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"carillon/auth"
@@ -23,9 +24,47 @@ func seen(ctx context.Context) map[string]bool {
 }
 
 // visibleStore is a log store whose lists have what the caller sees, and no more, so
-// that no handler can forget it. What it reads by a run's id is guarded by the route's
-// permit, and last runs are asked for by the names of jobs that were found.
+// that no handler can forget it. What it reads by a run's id is checked too, by the job
+// that the stored run is of: a permit may have gone by less, as the run was not stored
+// yet. Changes have no job: they are read of a run that was read before. Last runs are
+// asked for by the names of jobs that were found.
 type visibleStore struct{ logstore.Store }
+
+// errOthers is job.ErrNotFound for a run that is stored, and whose group the caller does
+// not see. To the caller it looks as if there were none.
+var errOthers = fmt.Errorf("%w: there is no such run", job.ErrNotFound)
+
+// Run implements [logstore.Store]. It returns errOthers for a run of a group that the
+// caller does not see.
+func (s visibleStore) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+	attempts, err := s.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	access := whoIs(ctx).Access
+	attempts = slices.DeleteFunc(attempts, func(r logstore.Run) bool { return !access.May(auth.Viewer, r.Job.Group()) })
+	if len(attempts) == 0 {
+		return nil, errOthers
+	}
+	return attempts, nil
+}
+
+// Pieces implements [logstore.Store].
+func (s visibleStore) Pieces(ctx context.Context, f logstore.PieceFilter) (logstore.PiecePage, error) {
+	page, err := s.Store.Pieces(ctx, f)
+	access := whoIs(ctx).Access
+	page.Pieces = slices.DeleteFunc(page.Pieces, func(r logstore.Run) bool { return !access.May(auth.Viewer, r.Job.Group()) })
+	return page, err
+}
+
+// Lines implements [logstore.Store].
+func (s visibleStore) Lines(ctx context.Context, f logstore.LineFilter) ([]logstore.Line, error) {
+	lines, err := s.Store.Lines(ctx, f)
+	access := whoIs(ctx).Access
+	return slices.DeleteFunc(lines, func(l logstore.Line) bool {
+		return !access.May(auth.Viewer, l.Job.Group()) || !access.Sees(auth.Logs, l.Job.Group())
+	}), err
+}
 
 // Runs implements [logstore.Store].
 func (s visibleStore) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {

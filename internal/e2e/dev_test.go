@@ -81,12 +81,13 @@ func (d *dev) save(t *testing.T, name, document string) {
 // has no owner: a node that was killed has one until its lease ends.
 func (d *dev) run(t *testing.T, name string) job.RunID {
 	t.Helper()
-	id := job.NewRunID(time.Now())
+	wanted, id := job.NewRunID(time.Now()), job.RunID("")
 	await(t, patience, "run "+name, func() error {
-		_, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), "default", name, &client.RunJobParams{}, client.RunRequest{RunID: id}))
+		accepted, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), "default", name, &client.RunJobParams{}, client.RunRequest{RunID: wanted}))
 		if err != nil && !errors.Is(err, job.ErrUnavailable) {
 			t.Fatal(err)
 		}
+		id = accepted.RunID
 		return err
 	})
 	return id

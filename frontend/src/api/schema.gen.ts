@@ -3259,7 +3259,7 @@ export interface components {
              * @enum {string}
              */
             cause?: "manual" | "api";
-            /** @description A UUIDv7 chosen by the caller. Defaults to a new one */
+            /** @description A UUIDv7 chosen by the caller, of which the run's id is made; asking again with it makes no second run within five minutes. Defaults to a new one */
             run_id?: string;
         };
         RunAccepted: {
