@@ -42,14 +42,50 @@ func (e *BatchError) Stale() bool { return e.Code == 10071 }
 // leader (10008), or the server asks for patience (429).
 func (e *BatchError) Busy() bool {
 	switch e.Code {
-	case 10164, 10176, 10210, 10008:
+	case 10164, codeIncomplete, 10210, 10008:
 		return true
 	}
 	return e.Status == 429 || e.Status == 503
 }
 
-// Full reports whether the stream has no room for the batch (10077).
-func (e *BatchError) Full() bool { return e.Code == 10077 || e.Code == 10023 || e.Code == 10047 }
+// Full reports whether the stream, or its account, has no room for the batch.
+func (e *BatchError) Full() bool {
+	switch e.Code {
+	case 10077, 10023, 10047, 10002:
+		return true
+	}
+	return false
+}
+
+// Permanent reports whether the same batch would be refused again, however often it is sent:
+// what is wrong is in the batch, like a message that is larger than NATS takes.
+func (e *BatchError) Permanent() bool {
+	return e.Status >= 400 && e.Status < 500 && !e.Stale() && !e.Busy() && !e.Full()
+}
+
+// Incomplete reports whether messages of the batch did not reach the stream. They were lost
+// on the way; or one is larger than the stream takes, which JetStream says nobody.
+func (e *BatchError) Incomplete() bool { return e.Code == codeIncomplete }
+
+// TooMany reports whether the batch has more messages than the server takes in one.
+func (e *BatchError) TooMany() bool { return e.Code == codeTooMany }
+
+// Codes of JetStream's errors.
+const (
+	codeTooLarge = 10054 // a message
+	codeTooMany  = 10199 // messages in a batch
+	// codeIncomplete is of a batch of which messages are missing.
+	codeIncomplete = 10176
+)
+
+// publishError says why a message of a batch could not be sent.
+func (c *Conn) publishError(m *nats.Msg, err error) error {
+	if errors.Is(err, nats.ErrMaxPayload) { // the client looks before it sends
+		return &BatchError{Status: 400, Code: codeTooLarge, Text: fmt.Sprintf(
+			"a message on %s has %d bytes and its headers, and max_payload of NATS is %d", m.Subject, len(m.Data), c.NC.MaxPayload())}
+	}
+	return fmt.Errorf("%w: %w", ErrBatchUnknown, err)
+}
 
 // ExpectLast makes the message conditional: it, and the batch with it, is refused
 // unless seq is the sequence of the last message on its subject (0: there is none).
@@ -93,7 +129,7 @@ func (c *Conn) StageBatch(msgs []*nats.Msg) (*Staged, error) {
 		if i < last {
 			delete(m.Header, "Nats-Batch-Commit") // it may have been last in an earlier batch
 			if err := c.NC.PublishMsg(m); err != nil {
-				return nil, fmt.Errorf("%w: publish message %d of %d: %w", ErrBatchUnknown, i+1, len(msgs), err)
+				return nil, c.publishError(m, err)
 			}
 		}
 	}
@@ -107,7 +143,7 @@ func (s *Staged) Commit(ctx context.Context) (first uint64, err error) {
 	defer cancel()
 	answer, err := s.c.NC.RequestMsgWithContext(ctx, s.last)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrBatchUnknown, err)
+		return 0, s.c.publishError(s.last, err)
 	}
 	var ack struct {
 		Seq   uint64 `json:"seq"`
@@ -139,6 +175,8 @@ func (e *BatchError) Kind() string {
 		return "full"
 	case e.Busy():
 		return "busy"
+	case e.Permanent():
+		return "permanent"
 	default:
 		return "other"
 	}

@@ -73,6 +73,28 @@ func TestABatchThatIsRefusedStoresNothing(t *testing.T) {
 	})
 }
 
+func TestABatchThatNATSWouldNeverTakeIsRefusedForGood(t *testing.T) {
+	inCluster(t, func(w *world) {
+		try := func(what string, msgs []*nats.Msg) {
+			w.t.Helper()
+			_, err := w.conn.PublishBatch(w.t.Context(), msgs)
+			if refusal, ok := errors.AsType[*bus.BatchError](err); !ok || !refusal.Permanent() || refusal.Kind() != "permanent" {
+				w.t.Errorf("%s: %v, want a refusal for good", what, err)
+			}
+		}
+		first := batch(0, 2, 10)
+		first[1].Data = make([]byte, 9<<20)
+		try("a message above max_payload", first)
+		last := batch(0, 2, 10)
+		last[2].Data = make([]byte, 9<<20)
+		try("a last message above max_payload", last)
+		try("more messages than a batch may have", batch(0, bus.MaxBatch, 10))
+		if _, err := w.conn.PublishBatch(w.t.Context(), batch(0, 5, 10)); err != nil {
+			w.t.Errorf("the next batch: %v", err)
+		}
+	})
+}
+
 func TestABatchWithoutAnswerHasAnUnknownOutcome(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn := w.connect("a")

@@ -31,9 +31,11 @@ var errAbandoned = errors.New("commit abandoned")
 // each shard's cursor is among them, conditional on the one before it: at most one
 // of the repeats is stored, and the cursor's commit name shows whether one was.
 //
-// Nothing is stored before the instant at.
+// Nothing is stored before the instant at. Batches that are refused for good are sent shard
+// by shard, and the shard of the one that is refused alone is parked.
 func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
 	wait := backoff{least: 5 * time.Millisecond, most: 250 * time.Millisecond}
+	incomplete := 0 // refusals in a row
 	for attempt := 1; len(batches) > 0; attempt++ {
 		first, err := s.publish(ctx, at, messages(batches))
 		if err == nil {
@@ -42,12 +44,20 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 		}
 		refusal, refused := errors.AsType[*bus.BatchError](err)
 		s.complain(attempt, batches, err)
-		if refused && !refusal.Stale() {
+		if incomplete++; !refused || !refusal.Incomplete() {
+			incomplete = 0
+		}
+		switch {
+		case refused && refusal.Permanent() || incomplete == maxIncomplete:
+			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+			gone, err := s.split(ctx, at, batches, refusal)
+			return append(lost, gone...), err
+		case refused && !refusal.Stale():
 			if !refusal.Busy() {
 				wait.most = 2 * time.Second // a stream without room has none for a while
 			}
 			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
-		} else {
+		default:
 			s.metrics.refused.WithLabelValues("unknown_or_stale").Inc()
 			var gone []pending
 			if batches, gone, err = s.resolve(ctx, batches); err != nil {

@@ -122,12 +122,13 @@ func (l *lane) step(ctx context.Context) {
 	if err != nil {
 		return // the lane stops; successors find out what was stored
 	}
-	for _, p := range lost {
+	for _, p := range lost { // unless it is parked
 		p.lose("another owner has committed, or the lease ended", nil)
 		l.remove(p.ownership)
 	}
 	for _, p := range batches {
 		if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
+			l.s.unpark(p.shard)
 			p.answer(p.batch)
 			p.follow(ctx, p.batch)
 			p.tidy()
@@ -139,9 +140,11 @@ func (l *lane) step(ctx context.Context) {
 // that found too little room in it is the first to decide for the next one.
 func (l *lane) collect(now, due time.Time) []pending {
 	var batches []pending
-	room := bus.MaxBatch
+	most := l.s.room()
+	room := most
 	ms := due.UnixMilli()
 	first, hungry := l.next, -1
+	var stuck *ownership
 	for i := range l.shards {
 		at := (first + i) % len(l.shards)
 		o := l.shards[at]
@@ -154,6 +157,9 @@ func (l *lane) collect(now, due time.Time) []pending {
 			l.next = at + 1
 		} else if hungry < 0 && o.due(ms) {
 			hungry = at
+			if room == most && most < bus.MaxBatch {
+				stuck = o
+			}
 		}
 		o.watchNeeds()
 		if room < enoughRoom {
@@ -162,6 +168,10 @@ func (l *lane) collect(now, due time.Time) []pending {
 	}
 	if hungry >= 0 {
 		l.next = hungry
+	}
+	if stuck != nil {
+		stuck.park(fmt.Errorf("NATS takes no more than %d messages in a batch, and the shard's next step needs more; set batch.max_msgs of NATS to %d", most, bus.MaxBatch))
+		l.remove(stuck)
 	}
 	return batches
 }

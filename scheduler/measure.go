@@ -41,9 +41,11 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	}
 	owned := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_owned", Help: "Shards that this node fires for. The sum over all nodes must be the number of shards."},
 		func() float64 { return float64(s.Owned()) })
+	parked := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_parked", Help: "Shards of this node that do not fire because NATS refuses what they are to store; the log has the reason."},
+		func() float64 { return float64(s.Parked()) })
 	remaining := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "lease_remaining_seconds", Help: "How long the shortest of this node's leases may still be believed in; 0 without leases."},
 		func() float64 { return s.leaseRemaining(time.Now()).Seconds() })
-	return m, register(r, owned, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages)
+	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages)
 }
 
 // leaseRemaining returns for how long the node may believe in all of its leases.

@@ -108,9 +108,10 @@ func (m *members) tell(ctx context.Context) {
 // count notes for how many shards live nodes other than this one hold the lease.
 func (m *members) count() {
 	n := 0
-	for _, o := range m.owners {
+	for shard, o := range m.owners {
 		if _, alive := m.nodes[o.node]; alive && o.node != m.s.cfg.Node {
 			n++
+			m.s.unpark(shard)
 		}
 	}
 	m.s.others.Store(int32(n))
@@ -237,7 +238,7 @@ func (m *members) own(ctx context.Context, shard int) {
 		if o.run(owning, m.slots) {
 			return
 		}
-		pause := time.NewTimer(failurePause)
+		pause := time.NewTimer(o.pauseAfter())
 		defer pause.Stop()
 		select {
 		case <-pause.C:

@@ -27,6 +27,7 @@ type ownership struct {
 	lease  atomic.Pointer[bus.Held] // nil unless held
 	ready  atomic.Bool              // its machine is in the lane
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
+	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
 
 	standby *standby // what the node read before; nil: nothing
 

@@ -96,9 +96,11 @@ type Scheduler struct {
 	routes   *dispatch.Dispatcher
 
 	others atomic.Int32 // shards that other nodes hold
+	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 
-	mu    sync.Mutex
-	owned map[int]*ownership // by shard; being taken over, or in a lane
+	mu     sync.Mutex
+	owned  map[int]*ownership // by shard; being taken over, or in a lane
+	parked map[int]string     // shards for which NATS refuses what they are to store, and why
 }
 
 // New returns a node. conn.Setup must have returned.
@@ -115,7 +117,7 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 		return nil, err
 	}
 	s := &Scheduler{
-		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{},
+		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
 		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
 	}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
@@ -147,6 +149,14 @@ func (s *Scheduler) Owned() int {
 	return n
 }
 
+// Parked returns how many shards of the node do not fire because NATS refuses what they are
+// to store.
+func (s *Scheduler) Parked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.parked)
+}
+
 // Served returns how many of the cluster's shards have a node: this one, which fires for
 // them, or another, which holds their leases.
 func (s *Scheduler) Served() int { return s.Owned() + int(s.others.Load()) }
@@ -160,6 +170,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	// way, an asker or the next owner, is served best by its end.
 	working, stopLanes := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopLanes()
+	if n := s.conn.NC.MaxPayload(); n > 0 && n < leastPayload {
+		s.log.WarnContext(ctx, "NATS takes small messages only: raise its max_payload, or a shard with large jobs may be parked", "max_payload", n, "want", leastPayload)
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	for _, l := range s.lanes {
 		g.Go(func() error { l.run(working); return nil })

@@ -53,6 +53,9 @@ func (o *ownership) claim(ctx context.Context) error {
 		}
 		// An earlier owner's last batch came in between. It is fenced out next time
 		// round, unless we are the ones who are late.
+		if o.failed.Load() {
+			return fmt.Errorf("%w: shard %d cannot store its cursor", job.ErrUnavailable, o.shard)
+		}
 		if !o.valid(time.Now()) {
 			return fmt.Errorf("%w: the lease ended before shard %d was claimed", job.ErrStale, o.shard)
 		}

@@ -19,8 +19,9 @@ var errUnreachable = errors.New("broker unreachable")
 // files, and cut off from one client at a time. Its methods may be called
 // concurrently, except for Start and Stop.
 type Broker struct {
-	tb  testing.TB
-	dir string
+	tb     testing.TB
+	dir    string
+	config string // path of its configuration; "" is the repository's
 
 	mu     sync.Mutex
 	srv    *embedded.Server // nil while stopped
@@ -37,7 +38,13 @@ type cable struct {
 // NewBroker starts a broker that stops when the test ends.
 func NewBroker(tb testing.TB) *Broker {
 	tb.Helper()
-	b := &Broker{tb: tb, dir: tb.TempDir(), cables: map[string]*cable{}}
+	return NewBrokerFrom(tb, "")
+}
+
+// NewBrokerFrom is NewBroker with the configuration in a file; "" is the repository's.
+func NewBrokerFrom(tb testing.TB, config string) *Broker {
+	tb.Helper()
+	b := &Broker{tb: tb, dir: tb.TempDir(), config: config, cables: map[string]*cable{}}
 	b.Start()
 	tb.Cleanup(b.Stop)
 	return b
@@ -47,7 +54,7 @@ func NewBroker(tb testing.TB) *Broker {
 // themselves, after their reconnect wait.
 func (b *Broker) Start() {
 	b.tb.Helper()
-	srv, err := embedded.Start(embedded.Config{StoreDir: b.dir, ServerName: "bustest", InProcessOnly: true})
+	srv, err := embedded.Start(embedded.Config{ConfigFile: b.config, StoreDir: b.dir, ServerName: "bustest", InProcessOnly: true})
 	if err != nil {
 		b.tb.Fatal(err)
 	}

@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"carillon/bus"
+)
+
+const (
+	// parkFor is how long a shard is left alone for which NATS refuses what it is to store.
+	// Only a person can change that: the limits of NATS, or the job.
+	parkFor = 20 * time.Second
+	// maxIncomplete is how often in a row NATS may refuse a batch as incomplete, for about 3
+	// seconds, until that counts as refused for good.
+	maxIncomplete = 16
+	// leastPayload is what max_payload of NATS should be; nats.conf has more.
+	leastPayload = 4 << 20
+	// leastRoom is how many messages a batch must be able to have.
+	leastRoom = 32
+)
+
+// split commits batches that NATS has refused for good. Together with those of other shards
+// they may be too large, so each is sent alone; the shard of one that is refused even so
+// is parked, and the others go on. It returns as commit does.
+func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, refusal *bus.BatchError) (lost []pending, err error) {
+	if refusal.TooMany() {
+		s.shrink(len(messages(batches)))
+	}
+	if len(batches) == 1 {
+		if p := batches[0]; refusal.TooMany() && len(p.batch.Messages) > s.room() {
+			p.lose("its batch has more messages than NATS takes; the next ones are smaller", refusal)
+		} else {
+			p.park(refusal)
+		}
+		return batches, nil
+	}
+	for _, p := range batches {
+		gone, err := s.commit(ctx, at, []pending{p})
+		if lost = append(lost, gone...); err != nil {
+			return lost, err
+		}
+	}
+	return lost, nil
+}
+
+// room returns how many messages a batch of this node may have.
+func (s *Scheduler) room() int {
+	if n := int(s.cut.Load()); n > 0 {
+		return max(n/2, leastRoom)
+	}
+	return bus.MaxBatch
+}
+
+// shrink notes that NATS has refused a batch of n messages because they are too many. It
+// says how many it takes only in words, so that is found by halving.
+func (s *Scheduler) shrink(n int) {
+	for {
+		was := s.cut.Load()
+		if was != 0 && int(was) <= n || s.cut.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
+			return
+		}
+	}
+}
+
+// park ends the ownership because NATS refuses for good what the shard is to store. It is
+// tried again after a while. All other shards go on.
+func (o *ownership) park(err error) {
+	if o.held() == nil || o.failed.Swap(true) {
+		return
+	}
+	o.parked.Store(true)
+	o.s.mu.Lock()
+	o.s.parked[o.shard] = err.Error()
+	o.s.mu.Unlock()
+	o.s.log.Error("shard parked: NATS refuses what it is to store, and its jobs do not fire", "shard", o.shard, "again_in", parkFor, "error", err)
+	o.cancel()
+}
+
+// unpark notes that a shard that was parked stores again, or is another node's.
+func (s *Scheduler) unpark(shard int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.parked, shard)
+}
+
+// pauseAfter returns how long the node leaves the shard alone after a failure.
+func (o *ownership) pauseAfter() time.Duration {
+	if o.parked.Load() {
+		return parkFor
+	}
+	return failurePause
+}
