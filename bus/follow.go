@@ -38,7 +38,7 @@ type follower struct {
 	deliver jetstream.DeliverPolicy // what the first consumer begins with, when from is 0
 	from    uint64                  // sequence of the stream at which to go on
 	yield   func(*Stored)
-	caught  func() // if not nil, called when all that was stored when a consumer was made has been yielded
+	caught  func() // if not nil, called when all that the stream's leader had when a consumer was made has been yielded
 }
 
 // run follows until ctx is done.
@@ -77,7 +77,8 @@ type reader struct {
 	sub      *nats.Subscription
 	msgs     chan *nats.Msg
 	broken   chan nats.Status
-	behind   uint64 // messages that were stored when the consumer was made, and have not come
+	behind   uint64 // messages that were there when the consumer was made, and have not come
+	known    uint64 // the last sequence that the stream's leader had, of these or of all, when the consumer was made
 	expect   uint64 // sequence of the consumer that comes next
 }
 
@@ -105,6 +106,13 @@ func (f *follower) open(ctx context.Context) (*reader, error) {
 		r.forget()
 		return nil, fmt.Errorf("follow %s: %w", f.stream, Unavailable(err))
 	}
+	// Before the consumer is made, which may be on a replica that lags behind.
+	if f.caught != nil {
+		if r.known, err = f.lastSeq(ctx); err != nil {
+			r.forget()
+			return nil, err
+		}
+	}
 	cons, err := f.conn.JS.CreateConsumer(ctx, f.stream, cfg)
 	if err != nil {
 		r.forget()
@@ -112,6 +120,22 @@ func (f *follower) open(ctx context.Context) (*reader, error) {
 	}
 	r.consumer, r.behind = cons.CachedInfo().Name, cons.CachedInfo().NumPending
 	return r, nil
+}
+
+// lastSeq returns the sequence of the last message that is followed, or a later one, as
+// the stream's leader knows it.
+func (f *follower) lastSeq(ctx context.Context) (uint64, error) {
+	if len(f.filters) > 1 {
+		return f.conn.LastSeq(ctx, f.stream)
+	}
+	last, err := f.conn.Last(ctx, f.stream, f.filters[0])
+	if errors.Is(err, ErrNoMessage) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return last.Seq, nil
 }
 
 // forget ends what the reader has on this side of the connection.
@@ -132,8 +156,8 @@ func (r *reader) close() {
 
 // read yields messages until ctx is done or something goes wrong.
 func (r *reader) read(ctx context.Context) error {
-	if r.behind == 0 {
-		r.catchUp()
+	if err := r.catchUp(ctx); err != nil {
+		return err
 	}
 	silence := time.NewTimer(0)
 	defer silence.Stop()
@@ -145,14 +169,34 @@ func (r *reader) read(ctx context.Context) error {
 		if err := r.page(ctx, silence.C); err != nil {
 			return err
 		}
+		if err := r.catchUp(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (r *reader) catchUp() {
-	if r.caught != nil {
-		r.caught()
+// catchUp calls caught, once all that the consumer knows of has been yielded, if the
+// stream's leader knows of no more: a consumer on a replica that lags behind knows of too
+// little. While it does, the error has another one made.
+func (r *reader) catchUp(ctx context.Context) error {
+	if r.caught == nil || r.behind > 0 {
+		return nil
 	}
+	if r.from <= r.known {
+		ctx, cancel := context.WithTimeout(ctx, followAPI)
+		defer cancel()
+		next, err := r.conn.NextSeq(ctx, r.stream, r.filters, max(r.from, 1), r.known)
+		if err != nil {
+			return err
+		}
+		if next != 0 && next <= r.known {
+			return errLags
+		}
+	}
+	r.caught()
+	r.caught = nil
+	return nil
 }
 
 // ask asks for a page.
@@ -165,6 +209,7 @@ var (
 	errSilent = errors.New("the server does not answer")
 	errBroken = errors.New("the connection broke")
 	errGap    = errors.New("a message was lost on the way")
+	errLags   = errors.New("the consumer is on a replica that lags behind")
 )
 
 // page yields what comes until the page is full or the server says that it has ended.
@@ -188,6 +233,9 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 			if err := r.take(m); err != nil {
 				return err
 			}
+			if err := r.catchUp(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -206,9 +254,8 @@ func (r *reader) take(m *nats.Msg) error {
 	r.from = meta.Sequence.Stream + 1
 	r.yield(&Stored{Subject: m.Subject, Seq: meta.Sequence.Stream, Header: m.Header, Data: m.Data, At: meta.Timestamp})
 	if r.behind > 0 {
-		if r.behind--; r.behind == 0 || meta.NumPending == 0 {
+		if r.behind--; meta.NumPending == 0 {
 			r.behind = 0
-			r.catchUp()
 		}
 	}
 	return nil

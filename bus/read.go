@@ -47,6 +47,43 @@ func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error)
 	return err == nil, err
 }
 
+// NextSeq returns the sequence of the first message from a sequence on that a stream has on
+// one of filters, or on any subject when there are none; 0 when there is none. known is a
+// sequence that the stream has given out: when whoever answers as its leader does not know
+// of it, because it was cut off from the others, the error is job.ErrUnavailable.
+//
+// A consumer or a direct read that finds nothing shows nothing: it may be on a replica that
+// lags behind. Whoever takes a message for gone asks this first.
+func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, from, known uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	s, err := c.JS.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+	}
+	switch state := s.CachedInfo().State; {
+	case state.LastSeq < known:
+		return 0, fmt.Errorf("%w: the leader of stream %s is at message %d and does not know of message %d", job.ErrUnavailable, stream, state.LastSeq, known)
+	case state.Msgs == 0 || state.LastSeq < from:
+		return 0, nil
+	}
+	if len(filters) == 0 {
+		filters = []string{">"}
+	}
+	next := uint64(0)
+	for _, filter := range filters {
+		m, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d,"next_by_subj":%q}`, max(from, 1), filter))
+		switch {
+		case errors.Is(err, ErrNoMessage):
+		case err != nil:
+			return 0, err
+		case next == 0 || m.Seq < next:
+			next = m.Seq
+		}
+	}
+	return next, nil
+}
+
 // getMessage asks the stream's leader for one message.
 func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)

@@ -194,6 +194,74 @@ func TestAWatchHearsOfAChangeRightAfterARestart(t *testing.T) {
 	})
 }
 
+// Nothing is known to be all there is before the bucket's leader has confirmed it: a
+// consumer that is on a replica that lags behind finds too little.
+func TestAWatchIsNotCaughtUpWithALaggingReplica(t *testing.T) {
+	inCluster(t, func(w *world) {
+		w.put(aJob("g/a", "1 * * * *"), bus.Edit{At: time.Now()})
+		w.put(aJob("g/b", "1 * * * *"), bus.Edit{At: time.Now()})
+		conn := w.connect("watcher")
+		for _, history := range []bool{false, true} {
+			w.broker.Lag("watcher")
+			watch, err := conn.WatchJobs(w.t.Context(), nil, history)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			select {
+			case e := <-watch.Updates():
+				w.t.Fatalf("heard %v of a replica that has nothing", e)
+			default:
+			}
+			w.broker.Heal("watcher")
+			n := 0
+			for e := range watch.Updates() {
+				if e == nil {
+					break
+				}
+				n++
+			}
+			if n != 2 {
+				w.t.Errorf("with history %t there are %d entries before all is said; want 2", history, n)
+			}
+			if err := watch.Stop(); err != nil {
+				w.t.Error(err)
+			}
+		}
+	})
+}
+
+func TestTheLeaderSaysWhatIsNextAndWhetherItKnows(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for _, subject := range []string{"evt.1.g", "evt.2.g", "evt.1.g", "evt.3.g"} {
+			w.publish(subject, "")
+		}
+		f := func(want uint64, from, known uint64, filters ...string) {
+			w.t.Helper()
+			if got, err := w.conn.NextSeq(w.t.Context(), bus.StreamEvt, filters, from, known); err != nil || got != want {
+				w.t.Errorf("from %d on %v: %d, %v; want %d", from, filters, got, err, want)
+			}
+		}
+		f(1, 0, 4)
+		f(2, 2, 4)
+		f(3, 2, 4, "evt.1.*")
+		f(4, 4, 4, "evt.1.*", "evt.3.*")
+		f(0, 4, 4, "evt.1.*", "evt.2.*")
+		f(0, 5, 4)
+		if _, err := w.conn.NextSeq(w.t.Context(), bus.StreamEvt, nil, 5, 5); !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("a leader that does not know message 5: %v", err)
+		}
+		s, err := w.conn.JS.Stream(w.t.Context(), bus.StreamEvt)
+		if err == nil {
+			err = s.Purge(w.t.Context())
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		f(0, 1, 4)
+	})
+}
+
 func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
 	inCluster(t, func(w *world) {
 		for i := range 600 {

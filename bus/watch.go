@@ -49,11 +49,10 @@ func (c *Conn) watch(ctx context.Context, bucket string, filters []string, histo
 		case <-ctx.Done():
 		}
 	}
-	var caught sync.Once
 	f := &follower{
 		conn: c, stream: "KV_" + bucket, filters: subjects, deliver: jetstream.DeliverLastPerSubjectPolicy, from: from,
 		yield:  func(m *Stored) { send(entryOf(bucket, prefix, m)) },
-		caught: func() { caught.Do(func() { send(nil) }) },
+		caught: func() { send(nil) },
 	}
 	if history {
 		f.deliver = jetstream.DeliverAllPolicy

@@ -108,7 +108,12 @@ func (b *Broker) Partition(name string) { b.set(name, fault{toBroker: true, toCl
 // still hears them: requests have their effect, and their answers are lost.
 func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
 
-// Heal ends what Partition or Deafen began. Connections that were cut die, as
+// Lag puts the consumers that name's connections make from now on where a replica would
+// be that was cut off and has nothing yet: they find none of what is stored. What is
+// stored later, they find.
+func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
+
+// Heal ends what Partition, Deafen or Lag began. Connections that were cut die, as
 // one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})
@@ -155,14 +160,14 @@ func (d dialer) InProcessConn() (net.Conn, error) {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	c := d.b.cableLocked(d.name)
-	if d.b.srv == nil || c.fault.toBroker || c.fault.toClient {
+	if d.b.srv == nil || c.fault.loses() {
 		return nil, errUnreachable
 	}
 	conn, err := d.b.srv.InProcessConn()
 	if err != nil {
 		return nil, err
 	}
-	l := &link{Conn: conn}
+	l := &link{Conn: conn, fault: c.fault}
 	l.closed = func() {
 		d.b.mu.Lock()
 		delete(c.links, l)

@@ -1,14 +1,20 @@
 package bustest
 
 import (
+	"bytes"
 	"net"
+	"regexp"
 	"sync"
 )
 
 // fault says in which directions a link loses what is sent.
 type fault struct {
 	toBroker, toClient bool
+	lags               bool // consumers are made where nothing is stored yet
 }
+
+// loses reports whether bytes get lost.
+func (f fault) loses() bool { return f.toBroker || f.toClient }
 
 // link is a client's end of a connection.
 type link struct {
@@ -26,7 +32,7 @@ func (l *link) set(f fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fault = f
-	l.hurt = l.hurt || f != fault{}
+	l.hurt = l.hurt || f.loses()
 }
 
 func (l *link) now() fault {
@@ -54,10 +60,34 @@ func (l *link) Read(p []byte) (int, error) {
 }
 
 func (l *link) Write(p []byte) (int, error) {
-	if l.now().toBroker {
+	f := l.now()
+	if f.toBroker {
 		return len(p), nil
 	}
+	if f.lags {
+		p = behind(p)
+	}
 	return l.Conn.Write(p)
+}
+
+var (
+	startSeq  = regexp.MustCompile(`"opt_start_seq":[0-9]+`)
+	startTime = regexp.MustCompile(`"opt_start_time":"[0-9]{4}`)
+	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
+)
+
+// behind returns p, of the same length, with requests for consumers changed so that they
+// begin at the end of the stream: they find what a replica has that lags behind.
+func behind(p []byte) []byte {
+	p = startSeq.ReplaceAllFunc(p, func(field []byte) []byte {
+		key, digits, _ := bytes.Cut(field, []byte(":"))
+		return append(append(bytes.Clone(key), ':'), bytes.Repeat([]byte("9"), len(digits))...)
+	})
+	p = startTime.ReplaceAll(p, []byte(`"opt_start_time":"9999`))
+	return fromStart.ReplaceAllFunc(p, func(field []byte) []byte {
+		changed := []byte(`"deliver_policy":"new"`)
+		return append(changed, bytes.Repeat([]byte(" "), len(field)-len(changed))...)
+	})
 }
 
 func (l *link) Close() error {

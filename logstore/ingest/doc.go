@@ -35,6 +35,8 @@
 // written and acknowledged in the order of their deliveries. Messages that were delivered to an ingester that died, or on a connection that broke, must not
 // be passed over by that. So a feed begins by reading from the stream what lies
 // between the last range and the last delivery, and begins anew whenever the
-// numbers of the deliveries show a gap. TRIG is a work queue, where each message is
+// numbers of the deliveries show a gap. What it cannot find there is gone only if the
+// stream's leader says so: the consumer that it reads through may be on a replica that
+// lags behind. TRIG is a work queue, where each message is
 // acknowledged by itself and comes again if it was not.
 package ingest

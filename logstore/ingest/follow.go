@@ -166,14 +166,17 @@ func (f *follower) records(ctx context.Context) error {
 
 // stream follows a stream from an instant on.
 func (f *follower) stream(ctx context.Context, stream string, since time.Time, decode func(*batch, *message)) error {
-	position := uint64(0)
+	next := uint64(0)
 	return f.persist(ctx, stream, func() error {
-		cfg := reader()
-		if position > 0 {
-			cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, position+1
-		} else {
-			cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
+		if next == 0 {
+			from, err := f.conn.SeqAt(ctx, stream, since)
+			if err != nil {
+				return err
+			}
+			next = from
 		}
+		cfg := reader()
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, next
 		c, err := f.conn.JS.CreateConsumer(ctx, stream, cfg)
 		if err != nil {
 			return fmt.Errorf("follow %s: %w", stream, bus.Unavailable(err))
@@ -182,11 +185,18 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 		defer func() { _ = f.conn.JS.DeleteConsumer(ctx, stream, name) }() // else it ends after a minute
 		for delivery := uint64(0); ; {
 			asked := time.Now()
+			known, err := f.conn.LastSeq(ctx, stream)
+			if err != nil {
+				return err
+			}
 			messages, err := pull(ctx, f.conn.NC, stream, name, pullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
 			if err != nil {
 				return err
 			}
 			if len(messages) == 0 {
+				if err := nothingFrom(ctx, f.conn, stream, nil, next, known); err != nil {
+					return err
+				}
 				f.upTo(stream, asked)
 				if !wait(ctx, followStep) {
 					return nil
@@ -205,7 +215,7 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 			if err := f.write(ctx, stream, b, messages[0].seq, last.seq); err != nil {
 				return err
 			}
-			position = last.seq
+			next = last.seq + 1
 			f.upTo(stream, last.at)
 		}
 	})

@@ -91,7 +91,9 @@ func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(
 		}
 		// What comes again, because the store was away for long, is in an earlier portion.
 		if m.seq > f.position {
-			f.countDropped(ctx, m.seq)
+			if err := f.passOver(ctx, m.seq); err != nil {
+				return err
+			}
 			fresh, f.position = append(fresh, m), m.seq
 		}
 	}
@@ -101,8 +103,22 @@ func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(
 	return send(&portion{messages: fresh, batch: f.said(ctx, fresh), acks: fresh[len(fresh)-1:]})
 }
 
+// passOver goes over what is missing between what was gathered last and a message: only
+// over what the stream's leader has not, either.
+func (f *feed) passOver(ctx context.Context, next uint64) error {
+	if !f.dense || next <= f.position+1 {
+		return nil
+	}
+	if err := nothingFrom(ctx, f.conn, f.stream, f.subjects, f.position+1, next-1); err != nil {
+		return err
+	}
+	f.countDropped(ctx, next)
+	return nil
+}
+
 // countDropped counts what the stream has dropped between what was gathered last and a
 // message, because it was full or too old: the store was away for longer than the stream lasts.
+// Its leader has confirmed that.
 func (f *feed) countDropped(ctx context.Context, next uint64) {
 	if !f.dense || f.position == 0 || next <= f.position+1 {
 		return

@@ -1,11 +1,15 @@
 package ingest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +21,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/ingest"
 )
 
 func TestWhatIsPublishedIsInTheStoreAtOnce(t *testing.T) {
@@ -188,6 +193,103 @@ func TestDeliveriesThatAnotherTookAreNotPassedOver(t *testing.T) {
 		w.wantRows(11)
 		time.Sleep(2 * time.Minute) // what was read from the stream is acknowledged when it comes again
 		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+// After a cut between two NATS servers, a consumer may be put on one that has not
+// caught up. That it finds nothing there does not mean that there is nothing.
+func TestWhatALaggingReplicaHasNotIsNotPassedOver(t *testing.T) {
+	run(t, func(w *world) {
+		for n := range 10 {
+			w.whole(fire{report, n})
+		}
+		for stream, consumer := range map[string]string{bus.StreamEvt: bus.ConsumerEvents, bus.StreamLog: bus.ConsumerLogs} {
+			take(w.t, w.conn, stream, consumer, 7)
+		}
+		w.broker.Lag("a")
+		in := w.start("a")
+		time.Sleep(20 * time.Second)
+		w.whole(fire{report, 10})
+		time.Sleep(20 * time.Second)
+		w.broker.Heal("a")
+		time.Sleep(2 * time.Minute)
+		w.wantWhole(0, 10)
+		w.wantRows(11)
+		w.wantUnacknowledged(0, 0, 0)
+		if got := in.counter("carillon_ingest_dropped_messages_total"); got != 0 {
+			t.Errorf("%v messages are counted as dropped, and the streams have all of them", got)
+		}
+	})
+}
+
+// The same with the range that was noted last, and may be written in part.
+func TestARangeIsNotRepeatedInPartOfWhatALaggingReplicaHas(t *testing.T) {
+	run(t, func(w *world) {
+		first := w.start("a")
+		time.Sleep(time.Second)
+		w.store.hook(func(string) error { first.crash(); return errors.New("out of order") }, nil)
+		for n := range 5 {
+			w.publish(fire{report, n}.log("one", "two").Msg())
+		}
+		time.Sleep(leaseEnd)
+		w.store.hook(nil, nil)
+		w.broker.Lag("b")
+		w.start("b")
+		time.Sleep(20 * time.Second)
+		w.broker.Heal("b")
+		for n := range 5 {
+			w.record(fire{report, n})
+			w.finish(fire{report, n})
+		}
+		time.Sleep(2 * time.Minute)
+		w.wantWhole(0, 4)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
+// Whoever reads along claims no more than the streams' leaders confirm.
+func TestWhoeverFollowsALaggingReplicaDoesNotClaimToHaveAll(t *testing.T) {
+	run(t, func(w *world) {
+		w.whole(fire{report, 0})
+		conn := w.connect("reader")
+		if err := conn.Open(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+		var mu sync.Mutex
+		upTo := map[string]time.Time{}
+		claimed := func() map[string]time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Clone(upTo)
+		}
+		w.broker.Lag("reader")
+		ctx, stop := context.WithCancel(w.t.Context())
+		done := make(chan error)
+		go func() {
+			done <- ingest.Follow(ctx, conn, w.store, start, slog.New(slog.DiscardHandler), func(stream string, at time.Time) {
+				mu.Lock()
+				defer mu.Unlock()
+				upTo[stream] = at
+			})
+		}()
+		time.Sleep(30 * time.Second)
+		for _, stream := range []string{bus.StreamEvt, bus.StreamLog} {
+			if at, ok := claimed()[stream]; ok {
+				t.Errorf("of %s all is claimed to be there up to %v, and nothing is", stream, at)
+			}
+		}
+		w.broker.Heal("reader")
+		time.Sleep(30 * time.Second)
+		for _, stream := range []string{bus.StreamEvt, bus.StreamLog} {
+			if at := claimed()[stream]; time.Since(at) > 2*time.Second {
+				t.Errorf("of %s all is claimed to be there up to %v only", stream, at)
+			}
+		}
+		w.wantWhole(0, 0)
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

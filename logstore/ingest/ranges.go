@@ -34,17 +34,18 @@ func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, er
 		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, bus.Unavailable(err))
 	}
 	r := &ranges{kv: kv, key: "ingest." + stream}
-	entry, err := kv.Get(ctx, r.key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
+	// Of the leader: a replica that lags behind would name a range before the last one.
+	m, err := conn.Last(ctx, "KV_"+bus.BucketCluster, "$KV."+bus.BucketCluster+"."+r.key)
+	if errors.Is(err, bus.ErrNoMessage) {
 		return r, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.key, bus.Unavailable(err))
+		return nil, fmt.Errorf("read %s: %w", r.key, err)
 	}
-	if err := json.Unmarshal(entry.Value(), &r.last); err != nil {
+	if err := json.Unmarshal(m.Data, &r.last); err != nil {
 		return nil, fmt.Errorf("decode %s: %w", r.key, err)
 	}
-	r.revision = entry.Revision()
+	r.revision = m.Seq
 	return r, nil
 }
 

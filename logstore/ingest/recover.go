@@ -48,12 +48,14 @@ func (f *feed) repeatStream(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(messages) == 0 { // they are too old, and gone
+		if len(messages) == 0 { // the stream has none of them any more
 			f.countDropped(ctx, info.Delivered.Stream+1)
 			f.position = info.Delivered.Stream
 			return nil
 		}
-		f.countDropped(ctx, messages[0].seq)
+		if err := f.passOver(ctx, messages[0].seq); err != nil {
+			return err
+		}
 		if err := f.writeRange(ctx, messages, f.said(ctx, messages)); err != nil {
 			return err
 		}
@@ -62,8 +64,10 @@ func (f *feed) repeatStream(ctx context.Context) error {
 	return nil
 }
 
-// read returns messages of the stream from first to last, until there are maxCount
-// or they have maxBytes.
+// read returns all messages that the stream has from first to last, until there are maxCount
+// or they have maxBytes. The consumer through which it reads may be on a replica that lags
+// behind, so the stream's leader has to confirm that there is no more. It is an error when
+// the leader has what could not be read.
 func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes int) ([]*message, error) {
 	cfg := reader()
 	cfg.DeliverPolicy, cfg.OptStartSeq, cfg.FilterSubjects = jetstream.DeliverByStartSequencePolicy, first, f.subjects
@@ -75,22 +79,40 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 	defer func() { _ = f.conn.JS.DeleteConsumer(ctx, f.stream, name) }() // else it ends after a minute
 
 	var found []*message
+	next := first
 	for size := 0; len(found) < maxCount && size < maxBytes; {
 		some, err := pull(ctx, f.conn.NC, f.stream, name, pullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
-		if err != nil || len(some) == 0 {
-			return found, err
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			return found, nothingFrom(ctx, f.conn, f.stream, f.subjects, next, last)
 		}
 		for _, m := range some {
 			if m.seq > last {
-				return found, nil
+				return found, nothingFrom(ctx, f.conn, f.stream, f.subjects, next, last)
 			}
-			found, size = append(found, m), size+len(m.data)
+			found, size, next = append(found, m), size+len(m.data), m.seq+1
 			if err := inOrder(m, uint64(len(found)), f.stream); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return found, nil
+}
+
+// nothingFrom returns an error unless the stream's leader has no message from first to last
+// on one of subjects.
+func nothingFrom(ctx context.Context, conn *bus.Conn, stream string, subjects []string, first, last uint64) error {
+	if first > last {
+		return nil
+	}
+	next, err := conn.NextSeq(ctx, stream, subjects, first, last)
+	if err == nil && next != 0 && next <= last {
+		err = fmt.Errorf("%w: the leader of stream %s has message %d, and a consumer finds none from %d on: it is on a replica that lags behind",
+			job.ErrUnavailable, stream, next, first)
+	}
+	return err
 }
 
 // reader is a consumer that reads what is on a stream, for one who asks now.
