@@ -3,7 +3,6 @@ package webapi
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/auth"
-	"carillon/job"
 )
 
 // stillAllowed is how often it is looked whether a reader of events still may.
@@ -20,7 +18,7 @@ const stillAllowed = 5 * time.Second
 
 // serveEvents returns the handler of GET /events. Streams get "bye" and end when ctx
 // is done.
-func (h *handlers) serveEvents(ctx context.Context, open *streams, limit int) fiber.Handler {
+func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		wanted := topics
 		if query := c.Context().QueryArgs().PeekMulti("topic"); len(query) > 0 {
@@ -38,8 +36,8 @@ func (h *handlers) serveEvents(ctx context.Context, open *streams, limit int) fi
 		if c.Method() == fiber.MethodHead {
 			return nil
 		}
-		if !open.add(conn, limit) {
-			return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", limit))
+		if err := open.add(conn, who); err != nil {
+			return err
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 			defer open.remove(conn)

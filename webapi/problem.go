@@ -30,6 +30,7 @@ var table = []row{
 	{auth.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Nobody is signed in"},
 	{errForbidden, http.StatusForbidden, "forbidden", "Not allowed"},
 	{auth.ErrLocked, http.StatusTooManyRequests, "too_many", "Too many sign-ins failed"},
+	{errTooMany, http.StatusTooManyRequests, "too_many", "Too many at a time"},
 	{auth.ErrInvitation, http.StatusNotFound, "not_found", "Not found"},
 	{errPrecondition, http.StatusPreconditionFailed, "precondition_failed", "The precondition does not hold"},
 	{job.ErrInvalid, http.StatusBadRequest, "invalid", "The request is not valid"},

@@ -3,10 +3,14 @@ package webapi
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
 	"time"
+
+	"carillon/auth"
+	"carillon/job"
 )
 
 const (
@@ -54,30 +58,55 @@ func (e events) write(text string) error {
 	return nil
 }
 
-// streams counts the open streams and lets a stopping server wait for them.
+// errTooMany means that somebody has as many of something as one user may have.
+var errTooMany = errors.New("too many")
+
+// streams counts the open streams, in all and of each user, and lets a stopping server
+// wait for them.
 type streams struct {
+	limit   int // in all
+	perUser int // of one user, by sessions and tokens together
+
 	mu   sync.Mutex
-	open map[net.Conn]struct{}
-	idle chan struct{} // closed when open becomes empty; nil while nobody waits
+	open map[net.Conn]string // whose it is
+	of   map[string]int      // how many each user has; none is absent
+	idle chan struct{}       // closed when open becomes empty; nil while nobody waits
 }
 
-func newStreams() *streams { return &streams{open: map[net.Conn]struct{}{}} }
+func newStreams(limit, perUser int) *streams {
+	return &streams{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
+}
 
-// add takes in a stream, unless there are limit of them.
-func (s *streams) add(conn net.Conn, limit int) bool {
+// add takes in a stream of somebody. The error is errTooMany when they have as many as one
+// user may have, and job.ErrUnavailable when there are as many as the server serves.
+// Whoever uses `carillon dev` is told apart by a name that anybody can choose, so only all
+// of them together are limited.
+func (s *streams) add(conn net.Conn, who *auth.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= limit {
-		return false
+	if who.How != auth.ByLocal && s.of[who.User] >= s.perUser {
+		return explain(errTooMany, fmt.Sprintf("user %s has %d live streams open on this server, the most that one user may have; "+
+			"close a page of the console or a command with --follow, or use a user of its own for a program", who.User, s.perUser))
 	}
-	s.open[conn] = struct{}{}
-	return true
+	if len(s.open) >= s.limit {
+		return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", s.limit))
+	}
+	s.open[conn] = who.User
+	s.of[who.User]++
+	return nil
 }
 
 func (s *streams) remove(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	user, open := s.open[conn]
+	if !open {
+		return
+	}
 	delete(s.open, conn)
+	if s.of[user]--; s.of[user] == 0 {
+		delete(s.of, user)
+	}
 	if len(s.open) == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil

@@ -46,7 +46,7 @@ type tail struct {
 
 // serveTail returns the handler of GET /runs/{run_id}/logs/tail. Streams get "bye"
 // and end when ctx is done.
-func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fiber.Handler {
+func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		t, err := h.newTail(c)
 		if err != nil {
@@ -66,9 +66,9 @@ func (h *handlers) serveTail(ctx context.Context, open *streams, limit int) fibe
 		if err != nil {
 			return err
 		}
-		if !open.add(conn, limit) {
+		if err := open.add(conn, t.who); err != nil {
 			subs.stop()
-			return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", limit))
+			return err
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 			defer open.remove(conn)

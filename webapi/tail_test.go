@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
@@ -244,6 +246,32 @@ func TestTailsAreBounded(t *testing.T) {
 	w.printed(x, 1, 1)
 	w.listen(tailOf(x)).lines(1)
 	w.problem(503, "unavailable", "GET", tailOf(x), nil, "1 open streams")
+}
+
+func TestOneUserCannotTakeAllStreams(t *testing.T) {
+	g := newGuardedWorld(t, func(c *Config, _ *world) { c.MaxUserStreams = 2 })
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "t"}, bob.headers()...)
+	token := header{"Authorization", "Bearer " + made.Secret}
+	x := begun("billing/x", noon)
+	g.history(x)
+	g.printed(x, 1, 1)
+	g.listen("/api/v1/events", token)
+	first := g.listen(tailOf(x), bob.headers()...)
+	first.lines(1)
+	for _, path := range []string{tailOf(x), "/api/v1/events", "/api/v1/logs/tail"} {
+		for _, by := range [][]header{bob.headers(), {token}} {
+			g.problemWith(by, 429, "too_many", "GET", path, nil, "user bob has 2 live streams open")
+		}
+	}
+	g.listen("/api/v1/events", ann.headers()...)
+	g.finish(x, job.StatusSucceeded, 1)
+	first.end()
+	for g.server.streams.len() > 2 { // the handler has still to return
+		runtime.Gosched()
+	}
+	g.listen(tailOf(x), bob.headers()...).lines(1)
 }
 
 func TestATailEndsWhenItsReaderHasGone(t *testing.T) {

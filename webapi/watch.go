@@ -3,7 +3,6 @@ package webapi
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ type watch struct {
 
 // serveWatch returns the handler of GET /logs/tail. Streams get "bye" and end when ctx is
 // done.
-func (h *handlers) serveWatch(ctx context.Context, open *streams, limit int) fiber.Handler {
+func (h *handlers) serveWatch(ctx context.Context, open *streams) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		w := &watch{handlers: h, who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
 		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: manyOf[string](c, "level"), Jobs: names(manyOf[string](c, "job")), Group: c.Query("group")}
@@ -66,9 +65,9 @@ func (h *handlers) serveWatch(ctx context.Context, open *streams, limit int) fib
 		if err := w.subscribe(); err != nil {
 			return err
 		}
-		if !open.add(conn, limit) {
+		if err := open.add(conn, w.who); err != nil {
 			w.subs.stop()
-			return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", limit))
+			return err
 		}
 		c.Context().SetBodyStreamWriter(func(b *bufio.Writer) {
 			defer open.remove(conn)

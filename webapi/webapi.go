@@ -54,8 +54,11 @@ type Config struct {
 	// Local takes everybody on this machine for an administrator. It needs a loopback
 	// address, and no proxy. Defaults to false.
 	Local bool
-	// MaxStreams bounds the live tails open at a time. Defaults to 256.
+	// MaxStreams bounds the live streams open at a time. Defaults to 1024.
 	MaxStreams int
+	// MaxUserStreams bounds those of one user, whatever sessions and tokens they have.
+	// Defaults to 32.
+	MaxUserStreams int
 	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
 	// requests to end. Defaults to 3 s.
 	Grace time.Duration
@@ -92,7 +95,10 @@ func (c Config) withDefaults() Config {
 		c.Addr = "127.0.0.1:8080"
 	}
 	if c.MaxStreams == 0 {
-		c.MaxStreams = 256
+		c.MaxStreams = 1024
+	}
+	if c.MaxUserStreams == 0 {
+		c.MaxUserStreams = 32
 	}
 	if c.Grace == 0 {
 		c.Grace = 3 * time.Second
@@ -116,6 +122,9 @@ func (c Config) withDefaults() Config {
 func (c Config) validate() error {
 	if c.MaxStreams < 0 {
 		return invalid("max_streams", "must not be negative")
+	}
+	if c.MaxUserStreams < 0 {
+		return invalid("max_user_streams", "must not be negative")
 	}
 	if c.Grace < 0 {
 		return invalid("grace", "must not be negative")
@@ -177,7 +186,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	told := newNews(conn, cfg.Logger)
 	x := newIndex(conn, func(name job.Name) { told.note(topicJobs, name.Group(), string(name)) }, cfg.Logger)
-	open := newStreams()
+	open := newStreams(cfg.MaxStreams, cfg.MaxUserStreams)
 	m, err := newMetrics(cfg.Registerer, x, open)
 	if err != nil {
 		return nil, err
@@ -286,9 +295,9 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes := s.contract.checked(app, s.admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
-	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams, s.cfg.MaxStreams))
-	routes.Get("/api/v1/logs/tail", s.handlers.serveWatch(live, s.streams, s.cfg.MaxStreams))
-	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams, s.cfg.MaxStreams))
+	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams))
+	routes.Get("/api/v1/logs/tail", s.handlers.serveWatch(live, s.streams))
+	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
 	routes.Get("/api/docs", s.serveReference())
