@@ -39,7 +39,9 @@ func newLogsCommand() *cobra.Command {
 		Short: "Print what a run printed",
 		Long: "Print the log of a run, or of a job's newest run. With --follow, go on until the run\n" +
 			"has ended; lost connections are made again, and no line is lost or repeated.\n" +
-			"With -o json each line is an object of its own.",
+			"With -o json each line is an object of its own.\n" +
+			"On a terminal, control characters of a line are shown as \"·\", all but colours. In a file\n" +
+			"or a pipe, lines are exactly what the run printed.",
 		Example: "  carillon logs ops/backup\n" +
 			"  carillon logs ops/backup -f --tail 20\n" +
 			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json\n" +

@@ -144,7 +144,7 @@ const maxCounted = 240
 const maxAround = 20
 
 func showsColour(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,7 +64,7 @@ func newTopCommand() *cobra.Command {
 
 // outputWidth returns how wide the terminal is that one writes to.
 func outputWidth(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := fileOf(w); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}
@@ -75,7 +74,7 @@ func outputWidth(w io.Writer) int {
 
 // watchTop shows frames until somebody has seen enough.
 func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
-	out, ok := cmd.OutOrStdout().(*os.File)
+	out, ok := fileOf(cmd.OutOrStdout())
 	if !ok || !term.IsTerminal(int(out.Fd())) {
 		return usage(errors.New("there is no terminal to watch in; use --once or -o json"))
 	}
