@@ -147,8 +147,8 @@ const deadBytes = 64 << 20
 func (a Assets) buckets() []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{
 		{Bucket: BucketJobs, Description: "job versions", History: JobHistory, Replicas: a.Replicas},
-		{Bucket: BucketCalendar, Description: "calendar versions", History: 32, Replicas: a.Replicas},
-		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: 32, Replicas: a.Replicas},
+		{Bucket: BucketCalendar, Description: "calendar versions", History: CalendarHistory, Replicas: a.Replicas},
+		{Bucket: BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: HoldHistory, Replicas: a.Replicas},
 		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},
 		{Bucket: BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},

@@ -13,6 +13,9 @@ import (
 	"carillon/job"
 )
 
+// CalendarHistory is how many versions of a calendar are kept.
+const CalendarHistory = 32
+
 // CalendarEntry is a version of a calendar as the bucket holds it.
 type CalendarEntry struct {
 	job.CalendarVersion

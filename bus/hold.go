@@ -35,6 +35,9 @@ func (h Hold) At(now time.Time) Hold {
 
 const keyHold = "hold"
 
+// HoldHistory is how many positions of the switch are kept.
+const HoldHistory = 32
+
 // SetHold turns the switch, until an instant or, if that is zero, for good. It returns
 // what holds afterwards.
 func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit) (Hold, error) {

@@ -2,11 +2,13 @@ package job
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"weak"
 )
 
 // Plan is a version made ready to compute fires. It is small, as a scheduler node
@@ -74,11 +76,12 @@ type Fire struct {
 	Due int64 // when to dispatch it: At plus the spread offset
 }
 
-// Planner makes plans, and lets equal ones share their rules. It is safe for
-// concurrent use; the zero value is ready.
+// Planner makes plans, and lets equal ones share their rules, for as long as there are such
+// plans. It is safe for concurrent use; the zero value is ready.
 type Planner struct {
 	mu    sync.Mutex
-	rules map[string]*Rules
+	rules map[string]weak.Pointer[Rules]
+	kept  int // how many there were when those that nobody uses were dropped last
 }
 
 // Plan returns v as a plan. The error is an *InvalidError, when v was not valid.
@@ -102,7 +105,7 @@ func (p *Planner) Plan(v *Version) (Plan, error) {
 func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 	key := rulesKey(v)
 	p.mu.Lock()
-	rules := p.rules[key]
+	rules := p.rules[key].Value()
 	p.mu.Unlock()
 	if rules != nil {
 		return rules, nil
@@ -123,10 +126,17 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rules == nil {
-		p.rules = map[string]*Rules{}
+	if known := p.rules[key].Value(); known != nil {
+		return known, nil // somebody else was faster
 	}
-	p.rules[key] = rules
+	if p.rules == nil {
+		p.rules = map[string]weak.Pointer[Rules]{}
+	}
+	p.rules[key] = weak.Make(rules)
+	if len(p.rules) > 2*p.kept+1024 {
+		maps.DeleteFunc(p.rules, func(_ string, r weak.Pointer[Rules]) bool { return r.Value() == nil })
+		p.kept = len(p.rules)
+	}
 	return rules, nil
 }
 

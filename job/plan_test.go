@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -193,4 +194,30 @@ func TestADelayFiresWithinItsScheduleOnly(t *testing.T) {
 	fires(90*time.Minute, 91*time.Minute, true)
 	fires(119*time.Minute, 2*time.Hour, true)
 	fires(120*time.Minute, 121*time.Minute, false)
+}
+
+func TestAPlannerForgetsRulesThatNoPlanHas(t *testing.T) {
+	planner := &Planner{}
+	once := func(i int) Plan {
+		at := time.UnixMilli(int64(i)).UTC()
+		p, err := planner.Plan(&Version{Job: Job{Job: "g/a", Schedule: Schedule{Once: &at}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	kept := once(0)
+	for i := range 20 {
+		for k := range 1000 {
+			once(1 + 1000*i + k)
+		}
+		runtime.GC()
+	}
+	if n := len(planner.rules); n > 8000 {
+		t.Errorf("the planner has %d rules, and one is used", n)
+	}
+	if again := once(0); again.Rules != kept.Rules {
+		t.Error("two equal plans do not share their rules")
+	}
+	runtime.KeepAlive(kept)
 }

@@ -207,6 +207,7 @@ func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 		l.shards = append(l.shards, o)
 		o.ready.Store(true)
 		o.watchNeeds()
+		o.tidy() // what the predecessor has left
 	})
 }
 

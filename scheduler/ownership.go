@@ -180,25 +180,48 @@ func (o *ownership) tellHeard() {
 	}
 }
 
+// deletions is how many deferred items of a shard are deleted at once.
+const deletions = 16
+
+// deleteItems deletes deferred items, and returns those that are gone.
+func (o *ownership) deleteItems(ctx context.Context, seqs []uint64) map[uint64]bool {
+	var mu sync.Mutex
+	deleted := map[uint64]bool{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(deletions)
+	for _, seq := range seqs {
+		g.Go(func() error {
+			if err := o.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
+				return err // the others would wait in vain, too
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			deleted[seq] = true
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		o.s.log.DebugContext(ctx, "deferred items not deleted yet", "shard", o.shard, "error", err)
+	}
+	return deleted
+}
+
 // deleteReleased deletes deferred items that have had their effect. Those for which
-// that does not work out stay listed in the cursor, and are tried again after the
-// next commit.
+// that does not work out stay listed in the cursor, and are tried again a second later.
 func (o *ownership) deleteReleased(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case seqs := <-o.released:
-			deleted := map[uint64]bool{}
-			for _, seq := range seqs {
-				if err := o.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
-					break
-				}
-				deleted[seq] = true
+			deleted := o.deleteItems(ctx, seqs)
+			if wait := (backoff{least: time.Second, most: time.Second}); len(deleted) < len(seqs) && !wait.sleep(ctx) {
+				return nil
 			}
 			o.lane.post(ctx, func() {
 				o.deleting = false
 				o.machine.Deleted(deleted)
+				o.tidy()
 			})
 		}
 	}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,14 +19,14 @@ type terms struct {
 	ready chan struct{} // closed when what was stored at the start is known
 
 	mu        sync.Mutex
-	calendars []*job.CalendarVersion
+	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
 	holds     []bus.Hold
 	rosters   map[string]*roster // by group
 	governed  map[string]bool    // groups
 }
 
 func newTerms(s *Scheduler) *terms {
-	return &terms{s: s, ready: make(chan struct{}), rosters: map[string]*roster{}, governed: map[string]bool{}}
+	return &terms{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
 }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
@@ -97,7 +98,8 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 		return
 	}
 	t.mu.Lock()
-	t.calendars = append(t.calendars, v)
+	versions := append(t.calendars[e.Key()], v)
+	t.calendars[e.Key()] = slices.Delete(versions, 0, max(len(versions)-bus.CalendarHistory, 0))
 	t.mu.Unlock()
 	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above
 }
@@ -110,6 +112,7 @@ func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	}
 	t.mu.Lock()
 	t.holds = append(t.holds, h)
+	t.holds = slices.Delete(t.holds, 0, max(len(t.holds)-bus.HoldHistory, 0))
 	t.mu.Unlock()
 	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
 }
@@ -144,8 +147,10 @@ func (t *terms) tell(ctx context.Context, put func(*shard.Machine)) {
 func (t *terms) apply(m *shard.Machine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, v := range t.calendars {
-		_ = m.PutCalendar(v) // it compiled when it was heard of
+	for _, versions := range t.calendars {
+		for _, v := range versions {
+			_ = m.PutCalendar(v) // it compiled when it was heard of
+		}
 	}
 	for _, h := range t.holds {
 		m.PutHold(h)

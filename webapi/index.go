@@ -29,15 +29,28 @@ type index struct {
 	tell   func(job.Name) // hears of every version that is put in once all is loaded
 
 	mu    sync.RWMutex
-	jobs  map[job.Name]*indexed // tombstones too: they tell older entries apart
+	jobs  map[job.Name]*indexed // the newest tombstones too: they tell older entries apart
 	list  []*indexed            // those that are not deleted, in order of name once loaded
 	ready bool
+	// Tombstones in jobs, the oldest first. The watch goes in the order of revisions: what it
+	// has passed has nothing older to come, but what a slow request of this server has written.
+	tombs   []tomb
+	watched uint64 // revision
 
 	planners planners
 
 	// hay is the list's texts; nil when they have changed since it was made.
 	hay atomic.Pointer[haystack]
 }
+
+// tomb is a tombstone.
+type tomb struct {
+	name     job.Name
+	revision uint64
+}
+
+// maxTombs is how many tombstones are remembered that the watch has passed.
+const maxTombs = 4096
 
 // indexed is a job as lists need it. Its definition stays encoded until it is on a
 // page: decoded it takes three times the memory. The index has one for each name, whose
@@ -121,6 +134,7 @@ func (x *index) finishLoading() {
 }
 
 func (x *index) update(e jetstream.KeyValueEntry) {
+	defer x.passed(e.Revision())
 	name, ok := bus.JobOfKey(e.Key())
 	if !ok {
 		return
@@ -135,6 +149,19 @@ func (x *index) update(e jetstream.KeyValueEntry) {
 		return
 	}
 	x.put(name, indexOf(entry, e.Value()))
+}
+
+// passed notes that the watch has come to a revision, and forgets tombstones.
+func (x *index) passed(revision uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.watched = max(x.watched, revision)
+	for len(x.tombs) > maxTombs && x.tombs[0].revision <= x.watched {
+		if j := x.jobs[x.tombs[0].name]; j != nil && j.deleted && j.revision == x.tombs[0].revision {
+			delete(x.jobs, x.tombs[0].name)
+		}
+		x.tombs = x.tombs[1:]
+	}
 }
 
 func indexOf(entry *bus.JobEntry, data []byte) *indexed {
@@ -202,6 +229,7 @@ func (x *index) put(name job.Name, next *indexed) {
 	j.name = name
 	if j.deleted {
 		j.data, j.text, j.tags, j.plan = nil, "", nil, nil
+		x.tombs = append(x.tombs, tomb{name, j.revision})
 	}
 	if x.ready {
 		x.tell(name)

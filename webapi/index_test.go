@@ -143,3 +143,28 @@ func BenchmarkList100000(b *testing.B) {
 		})
 	}
 }
+
+func TestTheIndexForgetsTombstonesThatTheWatchHasPassed(t *testing.T) {
+	x := emptyIndex()
+	x.finishLoading()
+	const deleted = 2 * maxTombs
+	name := func(i int) job.Name { return job.Name(fmt.Sprintf("a/x%d", i)) }
+	for i := range deleted {
+		x.put(name(i), &indexed{revision: uint64(2*i + 2), deleted: true})
+	}
+	x.passed(3) // it lags behind this server's own writes
+	if n := len(x.jobs); n != deleted-1 {
+		t.Errorf("%d tombstones are kept, want %d: older entries are still to come", n, deleted-1)
+	}
+	x.put(name(deleted-1), indexOf(entryOf(name(deleted-1), 2*deleted-1, nil), nil))
+	if n := x.len(); n != 0 {
+		t.Errorf("%d jobs came back from the dead", n)
+	}
+	x.passed(2 * deleted)
+	if n := len(x.jobs); n != maxTombs {
+		t.Errorf("%d tombstones are kept, want %d", n, maxTombs)
+	}
+	if n := len(x.tombs); n != maxTombs {
+		t.Errorf("%d tombstones are listed, want %d", n, maxTombs)
+	}
+}

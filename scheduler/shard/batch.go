@@ -244,8 +244,16 @@ func (m *Machine) Committed(first uint64) {
 	}
 }
 
+// maxReleased is how many deferred items may wait to be deleted. The cursor lists them, and
+// each batch writes it anew, so they must not grow without end.
+const maxReleased = 10_000
+
+// crowded reports whether nothing more may be decided until items are deleted.
+func (m *Machine) crowded() bool { return len(m.released)+len(m.release) >= maxReleased }
+
 // Released returns the sequences of deferred items that have had their effect, as
-// stored. The owner deletes them and says so with [Machine.Deleted].
+// stored. The owner deletes them and says so with [Machine.Deleted]. While there are too
+// many, nothing is due, and Step returns nil.
 func (m *Machine) Released() []uint64 { return m.released }
 
 // Deleted says that deferred items are deleted, so that the cursor need not list

@@ -32,7 +32,7 @@ func (m *Machine) PutHold(h bus.Hold) {
 	if !h.Until.IsZero() {
 		next.until = h.Until.UnixMilli()
 	}
-	m.holds = append(m.holds, next)
+	m.holds = latest(append(m.holds, next), bus.HoldHistory)
 }
 
 // PutCalendar tells of a calendar's version, versions in order. The error is an
@@ -47,8 +47,14 @@ func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
 	if c.dates, err = v.Compile(); err != nil {
 		return err
 	}
-	m.calendars[v.Calendar.Calendar] = append(versions, c)
+	m.calendars[v.Calendar.Calendar] = latest(append(versions, c), bus.CalendarHistory)
 	return nil
+}
+
+// latest returns the last n of list: as many as the bucket keeps, and so as a successor
+// would hear of.
+func latest[T any](list []T, n int) []T {
+	return slices.Delete(list, 0, max(len(list)-n, 0))
 }
 
 // held reports whether everything was paused at an instant.

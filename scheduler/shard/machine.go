@@ -312,8 +312,11 @@ func (m *Machine) arm(id uint32) {
 }
 
 // NextAt returns the instant at which Step will have something to do, and whether
-// there is one. It may be in the past.
+// there is one. It may be in the past. There is none while too many items wait to be deleted.
 func (m *Machine) NextAt() (int64, bool) {
+	if m.crowded() {
+		return 0, false
+	}
 	if len(m.commands)+len(m.late)+len(m.unsettled)+len(m.release) > 0 || m.sweepTo != 0 ||
 		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending)+len(m.fills)+len(m.askedFills) > 0 {
 		return m.done, true

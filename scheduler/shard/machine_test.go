@@ -450,3 +450,39 @@ func TestMisuseIsABug(t *testing.T) {
 	})
 	panics("commit of nothing", func(b *bench) { b.m.Committed(1) })
 }
+
+func TestAMachineDecidesNothingMoreWhileTooManyItemsWaitToBeDeleted(t *testing.T) {
+	b := newBench(t)
+	for seq := range uint64(maxReleased) {
+		b.trig.cursor.Released = append(b.trig.cursor.Released, 1000+seq)
+	}
+	b.succeed()
+	b.put(0, 1, func(v *job.Version) { v.Schedule.Cron = "* * * * *" })
+	if got := b.step(time.Minute, bus.MaxBatch); got != nil {
+		t.Errorf("decided %q with %d items to delete", got, maxReleased)
+	}
+	if at, ok := b.m.NextAt(); ok {
+		t.Errorf("there is something to do at %d", at)
+	}
+	b.m.Deleted(map[uint64]bool{1000: true})
+	if got := b.step(time.Minute, bus.MaxBatch); len(got) != 1 {
+		t.Errorf("after a deletion it decided %q, want one fire", got)
+	}
+}
+
+func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
+	b := newBench(t)
+	for i := range 100 {
+		at := noon.Add(time.Duration(i) * time.Second)
+		b.m.PutHold(bus.Hold{Paused: i%2 == 0, EffectiveFrom: at})
+		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h, c := len(b.m.holds), len(b.m.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
+		t.Errorf("%d positions of the switch and %d versions of the calendar are kept, want %d and %d", h, c, bus.HoldHistory, bus.CalendarHistory)
+	}
+	if last := b.m.holds[len(b.m.holds)-1].from; last != noon.Add(99*time.Second).UnixMilli() {
+		t.Errorf("the newest position is of %d", last)
+	}
+}

@@ -18,6 +18,9 @@ func (m *Machine) Step(now int64, room int) *Batch {
 		m.bug("step while a batch is under way")
 	}
 	m.loaded()
+	if m.crowded() {
+		return nil
+	}
 	b := m.newBatch(now, room)
 	m.building = b
 	defer func() { m.building = nil }()
