@@ -14,12 +14,16 @@ import (
 	"carillon/job"
 )
 
-// Claim says that an instance has begun an attempt that was routed to it and must not
-// be begun twice. The first claim of an attempt stands; what JetStream counts as
-// deliveries does not tell, since dispatchers hand triggers back that nobody has begun.
+// Claim says that an instance has begun an attempt that must not be begun twice. The
+// first claim of an attempt stands; what JetStream counts as deliveries does not tell,
+// since triggers are handed back that nobody has begun.
 type Claim struct {
 	Instance string `json:"instance"`
 	Delivery int    `json:"delivery"` // of the trigger, when the instance got it
+	// Try tells this claim from all others, for the instance whose answer got lost.
+	Try string `json:"try,omitempty"`
+	// Ended says that the attempt has ended, and that its end is stored.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // ClaimFor is how long a claim is kept: longer than the longest run that has a
@@ -51,7 +55,9 @@ func (c *Claim) Msg(t *Trigger) (*nats.Msg, error) {
 // OverMsg returns the message that lets the claim go, some time after the attempt has
 // ended.
 func (c *Claim) OverMsg(t *Trigger) (*nats.Msg, error) {
-	m, err := c.Msg(t)
+	over := *c
+	over.Ended = true
+	m, err := over.Msg(t)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +83,21 @@ func (c *Conn) ClaimOf(ctx context.Context, t *Trigger) (*Claim, error) {
 	if len(m.Data) == 0 {
 		return nil, nil // the mark of one whose time was over
 	}
+	return decodeClaim(m)
+}
+
+// StandingClaim returns the claim on t's attempt, of which the caller knows that it was
+// stored. It reads as an executor may; the error is [ErrNoMessage] while a replica that
+// lags behind answers.
+func (c *Conn) StandingClaim(ctx context.Context, t *Trigger) (*Claim, error) {
+	m, err := c.direct(ctx, "KV_"+BucketClaim, claimSubject(t))
+	if err != nil {
+		return nil, err
+	}
+	return decodeClaim(m)
+}
+
+func decodeClaim(m *Stored) (*Claim, error) {
 	claim := &Claim{}
 	if err := json.Unmarshal(m.Data, claim); err != nil {
 		return nil, &job.InvalidError{Field: "claim", Reason: fmt.Sprintf("at %s is damaged: %v", m.Subject, err)}
@@ -87,7 +108,7 @@ func (c *Conn) ClaimOf(ctx context.Context, t *Trigger) (*Claim, error) {
 // claimBucket keeps claims, each for a time of its own.
 func claimBucket(replicas int) jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{
-		Bucket: BucketClaim, Description: "which instance has begun a routed attempt that must not be begun twice",
+		Bucket: BucketClaim, Description: "which instance has begun an attempt that must not be begun twice",
 		LimitMarkerTTL: time.Minute, Replicas: replicas,
 	}
 }

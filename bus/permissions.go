@@ -13,6 +13,7 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityHigh, group) + ".>",
 		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityLow, group) + ".>",
 		"$KV." + BucketClaim + "." + group + ".*",
+		"$JS.API.DIRECT.GET.KV_" + BucketClaim + ".$KV." + BucketClaim + "." + group + ".*",
 		"evt.*." + group,
 		"log." + group + ".*",
 		"$KV." + BucketInst + "." + group + ".*",

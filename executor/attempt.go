@@ -58,11 +58,7 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 		return
 	}
 	if r.atMostOnce() {
-		claim := e.claim
-		if r.routed {
-			claim = e.claimRouted
-		}
-		ours, refused := claim(ctx, r)
+		ours, refused := e.claim(ctx, r)
 		if mine = ours; refused != nil || !mine {
 			err = refused
 			return

@@ -4,34 +4,46 @@ import (
 	"context"
 	"time"
 
+	"github.com/nats-io/nuid"
+
 	"carillon/bus"
 )
 
-// claim makes sure that no other instance does an at_most_once attempt: it stores the
-// started event first, whose message id JetStream takes once. The error means that
-// ctx is done, and that the attempt has not begun.
+// claim makes sure that no other instance does an at_most_once attempt: JetStream stores
+// the first claim of an attempt and refuses all others, for as long as the trigger may
+// come again. The error means that ctx is done, and that the attempt has not begun.
 //
-// The number of deliveries does not suffice. A server that is killed may forget the
-// deliveries of its last tenth of a second, and then hands the same trigger out again
-// as if it were the first time.
+// The number of deliveries does not suffice. Triggers are given back that nobody has
+// begun, and a server that is killed may forget the deliveries of its last tenth of a
+// second, and then hands the same trigger out again as if it were the first time.
+//
+// It may be tried for as long as it takes: whoever else gets the trigger meanwhile
+// claims it too, and one of the claims is refused.
 func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
-	m, err := r.event(bus.EventStarted, r.startedAt).Msg()
+	claim := &bus.Claim{Instance: r.instance, Delivery: r.delivered, Try: nuid.Next()}
+	m, err := claim.Msg(r.trigger)
 	if err != nil {
 		return true, err
 	}
+	unanswered := false // a try may have been stored whose answer got lost
 	wait := publishWaitMin
 	for {
-		ack, err := e.store(ctx, m)
+		err := e.publish(ctx, m)
+		if unanswered && bus.ClaimTaken(err) {
+			mine, err = e.ours(ctx, r, claim)
+		} else if mine = err == nil; bus.ClaimTaken(err) {
+			err = nil
+		}
 		switch {
-		case err == nil && ack.Duplicate:
-			// Or our own first try was stored, though its answer got lost. Nobody can tell, so
-			// it counts as begun by another.
-			return false, nil
-		case err == nil:
+		case err == nil && mine:
+			r.held = claim
 			return true, nil
+		case err == nil:
+			return false, nil
 		case ctx.Err() != nil:
 			return true, context.Cause(ctx)
 		}
+		unanswered = true
 		if err := pause(ctx, wait); err != nil {
 			return true, err
 		}
@@ -39,32 +51,10 @@ func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 	}
 }
 
-// claimRouted is claim for an attempt that was routed here. Its trigger may have been
-// delivered to dispatchers many times before anybody has begun it, so the claim is
-// kept for as long as the trigger may come again; dispatchers look at it then.
-func (e *Executor) claimRouted(ctx context.Context, r *Run) (mine bool, err error) {
-	claim := &bus.Claim{Instance: r.instance, Delivery: r.delivered}
-	m, err := claim.Msg(r.trigger)
-	if err != nil {
-		return true, err
-	}
-	wait := publishWaitMin
-	for {
-		err := e.publish(ctx, m)
-		switch {
-		case err == nil:
-			r.held = claim
-			return true, nil
-		case bus.ClaimTaken(err): // or our own first try was stored: see claim
-			return false, nil
-		case ctx.Err() != nil:
-			return true, context.Cause(ctx)
-		}
-		if err := pause(ctx, wait); err != nil {
-			return true, err
-		}
-		wait = min(2*wait, publishWaitMax)
-	}
+// ours reports whether the claim that stands is ours.
+func (e *Executor) ours(ctx context.Context, r *Run, claim *bus.Claim) (bool, error) {
+	stands, err := e.conn.StandingClaim(ctx, r.trigger)
+	return err == nil && stands.Try == claim.Try, err
 }
 
 // letGo has the claim on an attempt that has ended forgotten before long. Nobody waits

@@ -35,10 +35,9 @@
 //   - An executor that dies, or is cut off, for [bus.AckWait] loses its attempts to
 //     others: with delivery at_least_once they run again, with at_most_once they are
 //     reported lost by whoever gets the trigger next, never run again. Such an attempt
-//     begins once its started event is stored, which JetStream takes once within
-//     thirty seconds, so a server that forgot a delivery does not make it run twice.
-//     One that was routed begins once this instance's claim is stored, which JetStream
-//     takes once for as long as the trigger may come again.
+//     begins once this instance's claim is stored, which JetStream takes once for as
+//     long as the trigger may come again: a server that forgot a delivery does not make
+//     it run twice.
 //   - A redelivery to an instance that still runs the attempt, or has just ended it,
 //     does not run it twice.
 //   - Log lines are numbered from 1 within the attempt. A line that JetStream has

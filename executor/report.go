@@ -48,23 +48,17 @@ func (e *Executor) publishFinished(ctx context.Context, ev *bus.Event) error {
 
 // publish publishes m once and waits until JetStream has answered.
 func (e *Executor) publish(ctx context.Context, m *nats.Msg) error {
-	_, err := e.store(ctx, m)
-	return err
-}
-
-// store is publish that returns the answer.
-func (e *Executor) store(ctx context.Context, m *nats.Msg) (*jetstream.PubAck, error) {
 	f, err := e.js.PublishMsgAsync(m)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	select {
-	case ack := <-f.Ok():
-		return ack, nil
+	case <-f.Ok():
+		return nil
 	case err := <-f.Err():
-		return nil, err
+		return err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 

@@ -113,7 +113,11 @@ func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
 // stored later, they find.
 func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 
-// Heal ends what Partition, Deafen or Lag began. Connections that were cut die, as
+// Mute makes name's connections swallow what the client says, while it still hears the
+// broker.
+func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
+
+// Heal ends what Partition, Deafen, Mute or Lag began. Connections that were cut die, as
 // one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})
