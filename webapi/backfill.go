@@ -22,7 +22,10 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 		return nil, err
 	}
 	b := r.Body
-	_, to := rangeBehind(time.Time{}, b.To)
+	_, to, err := rangeBehind(time.Time{}, b.To)
+	if err != nil {
+		return nil, err
+	}
 	if b.From.IsZero() {
 		return nil, invalid("from", "is missing")
 	}

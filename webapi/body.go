@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -17,14 +18,21 @@ const MaxBody = 10 << 20
 // maxStrangersBody is MaxBody for requests of nobody who is signed in: to sign in takes less.
 const maxStrangersBody = 16 << 10
 
+// bodyTimeout is how long the body of a request may take to come, once its head is there;
+// strangersBodyTimeout is the same of nobody who is signed in.
+const (
+	bodyTimeout          = 30 * time.Second
+	strangersBodyTimeout = 10 * time.Second
+)
+
 // room says how much of a request's body may be read, by its head. What may come is kept in
 // memory before any handler sees the request, and what the head announces is reserved at
 // once, so strangers get little of it.
 func (s *Server) room(head *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if s.cfg.Local || s.isSomebodys(head) {
-		return fasthttp.RequestConfig{MaxRequestBodySize: MaxBody}
+		return fasthttp.RequestConfig{MaxRequestBodySize: MaxBody, ReadTimeout: bodyTimeout}
 	}
-	return fasthttp.RequestConfig{MaxRequestBodySize: maxStrangersBody}
+	return fasthttp.RequestConfig{MaxRequestBodySize: maxStrangersBody, ReadTimeout: strangersBodyTimeout}
 }
 
 // isSomebodys reports whether a request has a token or a session that is valid. It decides

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -125,6 +126,10 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 		}
 		if err := openapi3filter.ValidateParameter(c.UserContext(), in, p.Value); err != nil {
 			errs = append(errs, invalid(p.Value.Name, reasonOf(err)))
+			continue
+		}
+		if p.Value.In == openapi3.ParameterInQuery && p.Value.Schema.Value.Format == "date-time" {
+			errs = append(errs, checkInstant(p.Value.Name, query.Get(p.Value.Name)))
 		}
 	}
 	for name := range query {
@@ -133,6 +138,16 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkInstant refuses an instant before 1970. The first instant of year 1 would be taken
+// for a parameter that is absent, and a range from there is longer than a duration can be.
+func checkInstant(name, text string) error {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if text == "" || err != nil || at.Unix() >= 0 { // what is no instant was refused before
+		return nil
+	}
+	return invalid(name, text+" must not be before 1970-01-01T00:00:00Z")
 }
 
 // decoders check the documents that packages job and alert define, which say more than a

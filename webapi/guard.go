@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"carillon/auth"
 	"carillon/job"
@@ -47,6 +48,22 @@ func (s *Server) outermost(ctx context.Context) fiber.Handler {
 		s.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", c.Path(),
 			"status", c.Response().StatusCode(), "seconds", took.Seconds())
 		return nil
+	}
+}
+
+// knownMethods answers requests with a method that HTTP servers need not know, such as
+// PROPFIND, which Fiber would answer by itself in plain text.
+func (s *Server) knownMethods(app *fiber.App, serve fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(r *fasthttp.RequestCtx) {
+		if slices.Contains(fiber.DefaultMethods, string(r.Method())) {
+			serve(r)
+			return
+		}
+		c := app.AcquireCtx(r)
+		defer app.ReleaseCtx(c)
+		c.SetUserContext(context.Background()) //nolint:forbidigo // no handler comes after it, and nothing waits
+		// What it returns is an answer that could not be written as JSON.
+		_ = s.fail(c, fiber.NewError(http.StatusMethodNotAllowed, "this server knows no such method; use GET, HEAD, POST, PUT or DELETE"))
 	}
 }
 

@@ -10,15 +10,21 @@ import (
 // ledgerRange is how much of the past a ledger shows when nobody says.
 const ledgerRange = 24 * time.Hour
 
-// rangeBehind returns the range of the past that parameters name.
-func rangeBehind(from, to time.Time) (time.Time, time.Time) {
+// rangeBehind returns the range of the past that parameters name. It may end ahead of now,
+// as the end of today does; what lies further ahead than a ledger is long is refused: that
+// nothing is missing there proves nothing.
+func rangeBehind(from, to time.Time) (time.Time, time.Time, error) {
+	now := time.Now()
+	if to.After(now.Add(ledger.MaxRange)) {
+		return from, to, invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
+	}
 	if to.IsZero() {
-		to = time.Now()
+		to = now
 	}
 	if from.IsZero() {
 		from = to.Add(-ledgerRange)
 	}
-	return from.UTC(), to.UTC()
+	return from.UTC(), to.UTC(), nil
 }
 
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
@@ -27,7 +33,10 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 	if err != nil {
 		return nil, err
 	}
-	from, to := rangeBehind(r.Params.From, r.Params.To)
+	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+	if err != nil {
+		return nil, err
+	}
 	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
 		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: orDefault(r.Params.Limit, ledger.DefaultLimit),
 	})
@@ -39,7 +48,10 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 
 // AuditLedger answers GET /ledger.
 func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
-	from, to := rangeBehind(r.Params.From, r.Params.To)
+	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+	if err != nil {
+		return nil, err
+	}
 	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
 	if visible := seen(ctx); visible != nil {
 		request.Visible = func(group string) bool { return visible[group] }

@@ -79,3 +79,17 @@ func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {
 		t.Errorf("a viewer of orders sees %+v", seen.Days)
 	}
 }
+
+// The first instant of year 1 is Go's zero time, which says that a parameter is absent.
+func TestTheLedgerRefusesRangesThatCannotBe(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@hourly")
+	for _, path := range []string{"/api/v1/ledger", "/api/v1/jobs/billing/x/ledger"} {
+		for _, from := range []string{"0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z"} {
+			w.problem(400, "invalid", "GET", path+"?from="+from+"&to=9999-12-31T23:59:59Z", nil, `"field":"from"`, "before 1970")
+		}
+		w.problem(400, "invalid", "GET", path+"?to=9999-12-31T23:59:59Z", nil, `"field":"to"`, "lies too far in the future")
+		w.problem(400, "invalid", "GET", path+"?from=1970-01-01T00:00:00Z", nil, `"field":"to"`, "at most")
+	}
+	w.problem(400, "invalid", "POST", "/api/v1/jobs/billing/x/backfills", `{"from":"2026-01-01T00:00:00Z","to":"9999-12-31T23:59:59Z"}`, "lies too far in the future")
+}

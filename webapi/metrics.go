@@ -3,11 +3,44 @@ package webapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"carillon/auth"
 )
+
+// groupLabel is the label of series that are about one executor group.
+const groupLabel = "executor_group"
+
+// serveMetrics answers GET /metrics. Series of groups that the caller does not see are
+// left out.
+func (s *Server) serveMetrics(c *fiber.Ctx) error {
+	access := whoIs(c.UserContext()).Access
+	seen := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		families, err := s.cfg.Gatherer.Gather()
+		return withoutGroups(families, func(group string) bool { return access.May(auth.Viewer, group) }), err
+	})
+	return adaptor.HTTPHandler(promhttp.HandlerFor(seen, promhttp.HandlerOpts{}))(c)
+}
+
+// withoutGroups returns families with the series only of groups that may be seen, and of
+// none. It changes what it is given.
+func withoutGroups(families []*dto.MetricFamily, seen func(group string) bool) []*dto.MetricFamily {
+	hidden := func(m *dto.Metric) bool {
+		return slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == groupLabel && !seen(l.GetValue()) })
+	}
+	for _, f := range families {
+		f.Metric = slices.DeleteFunc(f.GetMetric(), hidden)
+	}
+	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.GetMetric()) == 0 })
+}
 
 // metrics are the collectors of this package.
 type metrics struct {

@@ -15,7 +15,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
 	"carillon/alert"
@@ -59,6 +58,9 @@ type Config struct {
 	// MaxUserStreams bounds those of one user, whatever sessions and tokens they have.
 	// Defaults to 32.
 	MaxUserStreams int
+	// HeadTimeout is how long a client may take to send the head of a request, the TLS
+	// handshake of a new connection included. Defaults to 10 s.
+	HeadTimeout time.Duration
 	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
 	// requests to end. Defaults to 3 s.
 	Grace time.Duration
@@ -100,6 +102,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxUserStreams == 0 {
 		c.MaxUserStreams = 32
 	}
+	if c.HeadTimeout == 0 {
+		c.HeadTimeout = 10 * time.Second
+	}
 	if c.Grace == 0 {
 		c.Grace = 3 * time.Second
 	}
@@ -125,6 +130,9 @@ func (c Config) validate() error {
 	}
 	if c.MaxUserStreams < 0 {
 		return invalid("max_user_streams", "must not be negative")
+	}
+	if c.HeadTimeout < 0 {
+		return invalid("head_timeout", "must not be negative")
 	}
 	if c.Grace < 0 {
 		return invalid("grace", "must not be negative")
@@ -283,7 +291,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		BodyLimit:     MaxBody, // of somebody who is signed in: room
 		// No route takes forms, which would be written to files while they are read.
 		DisablePreParseMultipartForm: true,
-		ReadTimeout:                  30 * time.Second,
+		ReadTimeout:                  s.cfg.HeadTimeout,
 		WriteTimeout:                 time.Minute,
 		IdleTimeout:                  2 * time.Minute,
 		ErrorHandler:                 s.fail,
@@ -291,6 +299,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		JSONDecoder:                  json.Unmarshal,
 	})
 	app.Server().HeaderReceived = s.room
+	app.Server().Handler = s.knownMethods(app, app.Server().Handler)
 	app.Use(s.outermost(requests), partial, s.ours, plain)
 	routes := s.contract.checked(app, s.admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
@@ -302,7 +311,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
 	routes.Get("/api/docs", s.serveReference())
 	routes.Get("/api/openapi.yaml", serveContract)
-	routes.Get("/metrics", adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Gatherer, promhttp.HandlerOpts{})))
+	routes.Get("/metrics", s.serveMetrics)
 	app.Use(console())
 	return app
 }

@@ -8,9 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
 )
@@ -121,5 +126,57 @@ func TestAServerThatIsStoppedAtOnceEnds(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_ = r.Body.Close()
 		t.Error("it still answers")
+	}
+}
+
+func TestMetricsNameTheGroupsThatTheCallerSees(t *testing.T) {
+	g := newGuardedWorld(t, func(c *Config, _ *world) {
+		own := prometheus.NewRegistry()
+		c.Registerer, c.Gatherer = own, own
+		slots := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "carillon_group_slots"}, []string{"executor_group"})
+		own.MustRegister(slots)
+		slots.WithLabelValues("billing").Set(1)
+		slots.WithLabelValues("ops").Set(2)
+		only := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "carillon_ops_only"}, []string{"executor_group", "instance_name"})
+		own.MustRegister(only)
+		only.WithLabelValues("ops", "i1").Set(1)
+	})
+	ann := g.administrator()
+	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	shown := func(b *browser) string {
+		a := g.send("GET", "/metrics", nil, b.headers()...)
+		if a.status != http.StatusOK || !strings.Contains(a.text, `carillon_group_slots{executor_group="billing"} 1`) || !strings.Contains(a.text, "carillon_http_streams") {
+			t.Errorf("%d %s", a.status, a.text)
+		}
+		return a.text
+	}
+	if text := shown(bob); strings.Contains(text, "ops") {
+		t.Errorf("bob sees group ops:\n%s", text)
+	}
+	if text := shown(ann); !strings.Contains(text, `{executor_group="ops"} 2`) || !strings.Contains(text, "carillon_ops_only") {
+		t.Errorf("ann does not see group ops:\n%s", text)
+	}
+}
+
+func TestAMethodThatNobodyKnowsIsAProblem(t *testing.T) {
+	w := newWorld(t)
+	for _, method := range []string{"PROPFIND", "QUERY", "X"} {
+		w.problem(405, "method_not_allowed", method, "/api/v1/jobs", nil, "use GET")
+	}
+	w.problem(405, "method_not_allowed", "PATCH", "/api/v1/jobs/billing/x", nil)
+}
+
+func TestAConnectionThatSendsNoRequestIsClosed(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.HeadTimeout = 200 * time.Millisecond })
+	for _, part := range []string{"", "GET /healthz HTTP/1.1\r\nHost: loc"} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.server.Addr().String())
+		w.check(err)
+		_, err = conn.Write([]byte(part))
+		w.check(err)
+		w.check(conn.SetReadDeadline(time.Now().Add(20 * time.Second)))
+		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("after %q, the connection stays open", part)
+		}
+		w.check(conn.Close())
 	}
 }
