@@ -31,6 +31,8 @@
 // may say that another attempt follows: the row is Retrying until a record has that
 // attempt, or a final status for this one.
 //
+// Whose a run is never changes: updates about a run of another job are left out.
+//
 // A Change is a point on the timeline of a run, a [Line] one line of its log. A [Fact] is
 // what happened beside runs: a change in the audit log, an incident and the messages
 // about it, a discrepancy of the ledger.

@@ -128,6 +128,9 @@ type LineFilter struct {
 	RunID   job.RunID
 	Attempt int
 	Piece   Piece
+	// Job is whose run it is, as far as that is known: lines that others have written under
+	// the run's id are left out. Empty is any.
+	Job     job.Name
 	FromSeq int64    // inclusive; 0 is the beginning
 	ToSeq   int64    // inclusive; 0 is the end
 	Levels  []string // empty is all

@@ -15,7 +15,9 @@ type Store interface {
 	// some perhaps that others have made redundant, which lets a store that cannot merge
 	// tell it apart. Repeats under any token change
 	// nothing. A write that failed may be there in part, and is repeated until it succeeds
-	// before any other is begun. When an update is not valid, none is written.
+	// before any other is begun. When an update is not valid, none is written. No update
+	// changes whose a run is: those that would are left out, all others are written, and the
+	// error is a *ForeignError.
 	WriteRuns(ctx context.Context, token string, updates []Update) error
 	// WriteLines adds log lines. When it fails it may have added some of them; a repeat
 	// adds the rest. When a line is not valid, none is added. Of two lines with one (run_id, attempt,

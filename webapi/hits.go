@@ -39,7 +39,7 @@ func hitsOf(ctx context.Context, store logstore.Store, text string, lines []logs
 // near reports whether the lines around two hits are best read at once. Hits come last
 // line first.
 func near(a, b *logstore.Line, n int) bool {
-	return a.RunID == b.RunID && a.Attempt == b.Attempt && a.Piece == b.Piece && b.Seq-a.Seq <= int64(2*n)
+	return a.RunID == b.RunID && a.Job == b.Job && a.Attempt == b.Attempt && a.Piece == b.Piece && b.Seq-a.Seq <= int64(2*n)
 }
 
 // surround reads the lines around hits of one log, which are near each other.
@@ -47,7 +47,7 @@ func surround(ctx context.Context, store logstore.Store, hits []logstore.Hit, n 
 	last, first := &hits[0].Line, &hits[len(hits)-1].Line
 	from, to := max(first.Seq-int64(n), 1), last.Seq+int64(n)
 	lines, err := store.Lines(ctx, logstore.LineFilter{
-		RunID: first.RunID, Attempt: first.Attempt, Piece: first.Piece, FromSeq: from, ToSeq: to, Limit: min(int(to-from)+1, logstore.MaxLines),
+		RunID: first.RunID, Job: first.Job, Attempt: first.Attempt, Piece: first.Piece, FromSeq: from, ToSeq: to, Limit: min(int(to-from)+1, logstore.MaxLines),
 	})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -84,8 +85,15 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 			return nil, err
 		}
 	}
+	owner := job.Name("") // of a run that is not stored yet
+	switch attempts, err := h.attempts(ctx, r.RunID); {
+	case err == nil:
+		owner = attempts[0].Job
+	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, errOthers):
+		return nil, err
+	}
 	limit := orDefault(p.Limit, linesPerPage)
-	filter := logstore.LineFilter{RunID: id, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
+	filter := logstore.LineFilter{RunID: id, Job: owner, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}

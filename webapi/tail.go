@@ -282,7 +282,7 @@ func (t *tail) hear(m *nats.Msg) error {
 // of a group that the caller does not see.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
-		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerPage})
+		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Job: t.job, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerPage})
 		if err != nil {
 			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 			return nil

@@ -14,6 +14,9 @@ import (
 // exactly.
 const byPlaces = "fire_time IN (SELECT fire_time FROM wanted) AND (run_id, broadcast_index) IN (SELECT run_id, broadcast_index FROM wanted)"
 
+// byRuns are those that lead to all rows of the runs of the places.
+const byRuns = "fire_time IN (SELECT fire_time FROM wanted) AND run_id IN (SELECT run_id FROM wanted)"
+
 // withPlaces gives a query the table "wanted". As text, thousands of places would be
 // too long.
 func withPlaces[V any](ctx context.Context, places map[place]V) (context.Context, error) {

@@ -86,6 +86,9 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 	c.add("run_id = ?", packID(filter.RunID))
 	c.add("broadcast_index = ?", toInt32(filter.Piece.Index()))
 	c.add("attempt = ?", toUint32(filter.Attempt))
+	if filter.Job != "" {
+		c.add("job = ?", string(filter.Job))
+	}
 	c.add("seq >= ?", uint64(filter.FromSeq))                      //nolint:gosec // is not negative
 	c.add("seq <= ?", cmp.Or(uint64(filter.ToSeq), math.MaxInt64)) //nolint:gosec // is not negative
 	order := "seq"

@@ -3,6 +3,8 @@ package clickhouse
 import (
 	"cmp"
 	"slices"
+
+	"carillon/job"
 )
 
 // history is what the table has of one place, and what is to be of it.
@@ -57,6 +59,16 @@ func (h *history) attempt(number uint32) *revision {
 	}
 	h.attempts = append(h.attempts, revision{number: number, now: row{place: h.place}})
 	return &h.attempts[len(h.attempts)-1]
+}
+
+// owner returns the job whose the attempts are, "" when there are none yet.
+func (h *history) owner() job.Name {
+	for i := range h.attempts {
+		if name := h.attempts[i].now.job; name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // supersede gives up the run's status of all attempts but the newest. What they say

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
+	"carillon/job"
 	"carillon/logstore"
 )
 
@@ -27,16 +30,21 @@ func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.writeRuns(ctx, token, updates); err != nil {
+	foreign := &logstore.ForeignError{}
+	if err := s.writeRuns(ctx, token, updates, foreign); err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)
 	}
-	return nil
+	return foreign.OrNil()
 }
 
 // writeRuns merges updates into what the table has. A repeat of a write that may have
 // got in, or half in, is worked out from what was before it, and so has the same rows:
 // ClickHouse takes those that it lacks.
-func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.Update) error {
+func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.Update, foreign *logstore.ForeignError) error {
+	err := logstore.Own(updates, foreign, func(ids []job.RunID) (map[job.RunID]job.Name, error) { return s.ownersOf(ctx, ids) })
+	if err != nil {
+		return err
+	}
 	found := historiesOf(updates)
 	if err := s.findHistories(ctx, token, found); err != nil {
 		return err
@@ -47,6 +55,12 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 	e := events{precedence: s.nextPrecedence()}
 	for i := range updates {
 		u, h := &updates[i], &found.all[found.of[i]]
+		if owner := h.owner(); foreign.Updates[i] == nil && owner != "" && owner != u.Job {
+			foreign.Add(i, u, owner)
+		}
+		if foreign.Updates[i] != nil {
+			continue
+		}
 		if u.Kind == logstore.KindMarked { // of the timeline only
 			e.addIfKept(h.place, u)
 			continue
@@ -121,4 +135,34 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 		}
 	}
 	return nil
+}
+
+// ownersOf returns whose those of the runs are that are there.
+func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]job.Name, error) {
+	places, names := make(map[place]bool, len(ids)), make(map[uuid.UUID]job.RunID, len(ids))
+	for _, id := range ids {
+		places[placeOf(id, logstore.Whole)], names[packID(id)] = true, id
+	}
+	ctx, err := withPlaces(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.conn.Query(ctx, "SELECT run_id, any(job) FROM runs WHERE "+byRuns+" GROUP BY run_id")
+	if err != nil {
+		return nil, fmt.Errorf("look for the jobs of runs: %w", explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	owners := make(map[job.RunID]job.Name, len(ids))
+	for rows.Next() {
+		var id uuid.UUID
+		var name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return nil, fmt.Errorf("look for the jobs of runs: %w", err)
+		}
+		owners[names[id]] = job.Name(name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look for the jobs of runs: %w", explain(err))
+	}
+	return owners, nil
 }

@@ -13,6 +13,8 @@ import (
 // batch is what messages say, and why some say nothing.
 type batch struct {
 	updates  []logstore.Update
+	sources  []*message // of each of updates
+	message  *message   // the one that is being decoded
 	lines    []logstore.Line
 	facts    []logstore.Fact
 	refused  []error
@@ -39,8 +41,12 @@ func (b *batch) update(u logstore.Update) {
 		b.refused = append(b.refused, err)
 		return
 	}
-	b.updates = append(b.updates, u)
+	b.add(u)
 	b.pressing = b.pressing || !announces(&u)
+}
+
+func (b *batch) add(u logstore.Update) {
+	b.updates, b.sources = append(b.updates, u), append(b.sources, b.message)
 }
 
 func decodeRecord(b *batch, m *message) {
@@ -53,7 +59,7 @@ func decodeRecord(b *batch, m *message) {
 	for i := range r.Outcomes {
 		lines += len(r.Outcomes[i].Jobs)
 	}
-	b.updates = slices.Grow(b.updates, lines)
+	b.updates, b.sources = slices.Grow(b.updates, lines), slices.Grow(b.sources, lines)
 	err = r.Each(func(d bus.Decided) {
 		b.update(logstore.Update{
 			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
@@ -137,7 +143,7 @@ func (b *batch) begin(piece *logstore.Update) {
 		b.begun = map[attempt]int{}
 	}
 	b.begun[key] = len(b.updates)
-	b.updates = append(b.updates, whole)
+	b.add(whole)
 }
 
 func decodeLog(b *batch, m *message) {

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 // feed moves one stream into the store.
@@ -166,6 +167,10 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 	for pause, failures := (backoff{}), 1; ; failures++ {
 		begun := time.Now()
 		err := b.write(ctx, f.store, token)
+		if left := (*logstore.ForeignError)(nil); errors.As(err, &left) {
+			f.foreign(ctx, b, left)
+			err = nil
+		}
 		if err == nil {
 			f.metrics.write.WithLabelValues(f.stream).Observe(time.Since(begun).Seconds())
 			f.metrics.rows.WithLabelValues(f.stream).Add(float64(len(b.updates) + len(b.lines) + len(b.facts)))

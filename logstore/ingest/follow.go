@@ -80,7 +80,8 @@ func (f *follower) persist(ctx context.Context, stream string, do func() error) 
 }
 
 func (f *follower) write(ctx context.Context, stream string, b *batch, first, last uint64) error {
-	if err := b.write(ctx, f.store, fmt.Sprintf("%s:%d-%d", stream, first, last)); err != nil && ctx.Err() == nil {
+	err := b.write(ctx, f.store, fmt.Sprintf("%s:%d-%d", stream, first, last))
+	if left := (*logstore.ForeignError)(nil); err != nil && !errors.As(err, &left) && ctx.Err() == nil {
 		return errStore{err}
 	}
 	return ctx.Err()

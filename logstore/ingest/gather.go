@@ -158,11 +158,12 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 func (f *feed) said(ctx context.Context, messages []*message) *batch {
 	b := &batch{}
 	if f.told != nil {
-		b.updates = make([]logstore.Update, 0, len(messages)) // an event is one
+		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one
 	}
 	buried := 0
 	for _, m := range messages {
 		before := len(b.refused)
+		b.message = m
 		if f.decode(b, m); len(b.refused) > before && buried < maxBuried {
 			f.bury(ctx, m, b.refused[before])
 			buried++
@@ -173,6 +174,19 @@ func (f *feed) said(ctx context.Context, messages []*message) *batch {
 	}
 	f.metrics.messages.WithLabelValues(f.stream).Add(float64(len(messages)))
 	return b
+}
+
+// foreign tells of updates that the store has left out, because they are about runs of
+// another job. Their messages go to the stream of dead letters.
+func (f *feed) foreign(ctx context.Context, b *batch, left *logstore.ForeignError) {
+	buried := 0
+	for i, reason := range left.Updates {
+		f.refused.add(f.stream, reason)
+		if m := b.sources[i]; m != nil && buried < maxBuried {
+			f.bury(ctx, m, reason)
+			buried++
+		}
+	}
 }
 
 // maxBuried bounds the dead letters of a batch: beyond, rubbish is counted only.

@@ -553,6 +553,35 @@ func TestAGroupCannotSpeakForAnother(t *testing.T) {
 	})
 }
 
+// Whoever may speak about jobs of its own group gets nothing by naming another's run: the
+// message is kept aside, and the run stays as it is.
+func TestAnEventAboutAnotherJobsRunIsKeptAside(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		victim := fire{report, 0}
+		w.whole(victim)
+		time.Sleep(time.Second)
+		const intruder job.Name = "other/hello"
+		forged := victim.finished(job.StatusFailed)
+		forged.Job, forged.Shard, forged.Cause, forged.Instance, forged.Message = intruder, intruder.Shard(shards), job.CauseManual, "evil", "forged"
+		w.publish(forged.Msg())
+		forged.Attempt = 2
+		w.publish(forged.Msg())
+		time.Sleep(3 * time.Second)
+		w.wantWhole(0, 0)
+		w.wantRows(1)
+		if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamEvt, "reason", "run_id"); got != 2 {
+			t.Errorf("%v events are counted as refused for their run_id; want 2", got)
+		}
+		kept := 0
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*bus.Stored) bool { kept++; return true })
+		if err != nil || kept != 2 {
+			t.Errorf("%d messages are kept aside, with %v; want 2", kept, err)
+		}
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
 func TestOneIngesterWorksAndAnotherTakesOver(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")

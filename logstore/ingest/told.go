@@ -82,7 +82,7 @@ func (t *told) news(parts []*batch) *batch {
 		for i := range part.updates {
 			u := &part.updates[i]
 			if _, waits := t.waiting[attempt{u.RunID, u.Attempt}]; waits || !announces(u) {
-				b.updates = append(b.updates, *u)
+				b.updates, b.sources = append(b.updates, *u), append(b.sources, part.sources[i])
 			}
 		}
 	}

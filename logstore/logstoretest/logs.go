@@ -71,6 +71,21 @@ func lines(t *testing.T, s logstore.Store) {
 	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 3}, nil)
 }
 
+func linesOfOthers(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	forged := logOf(r, 3, 8)
+	for i := range forged {
+		forged[i].Job, forged[i].Text = "other/hello", "forged"
+	}
+	w.lines(t, forged...)
+	w.lines(t, logOf(r, 1, 10)...)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Job: r.job, Attempt: 1}, logOf(r, 1, 10))
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Job: r.job, Attempt: 1, Tail: true, Limit: 4}, logOf(r, 7, 10))
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Job: "other/hello", Attempt: 1}, forged)
+	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Job: "other/more", Attempt: 1}, nil)
+}
+
 func linesTwice(t *testing.T, s logstore.Store) {
 	r := newRun()
 	w := &writes{store: s}

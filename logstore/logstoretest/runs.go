@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,4 +323,79 @@ func unknownRun(t *testing.T, s logstore.Store) {
 	wantInvalid(t, err, "run_id")
 	_, err = s.Changes(t.Context(), "nonsense", logstore.Whole)
 	wantInvalid(t, err, "run_id")
+}
+
+// A run belongs to one job, whatever other jobs' executors say of it.
+func foreignUpdates(t *testing.T, s logstore.Store) {
+	w := &writes{store: s}
+	refused := func(want []int, updates ...logstore.Update) {
+		t.Helper()
+		err := s.WriteRuns(t.Context(), w.token()+tokenOf(updates...), updates)
+		var foreign *logstore.ForeignError
+		if len(want) == 0 && err == nil {
+			return
+		}
+		if !errors.As(err, &foreign) {
+			t.Fatalf("the error is %v; want a *ForeignError", err)
+		}
+		if got := slices.Sorted(maps.Keys(foreign.Updates)); !slices.Equal(got, want) {
+			t.Errorf("updates %v are left out; want %v", got, want)
+		}
+		for _, err := range foreign.Updates {
+			wantInvalid(t, err, "run_id")
+		}
+	}
+	as := func(name job.Name, u logstore.Update) logstore.Update {
+		u.Job, u.Cause = name, job.CauseManual
+		return u
+	}
+	const intruder job.Name = "other/hello"
+
+	// The owner's record and end come first, in all the ways that an end may be written.
+	a := newRun()
+	end := a.finished(job.StatusSucceeded, "worker-1", 2*time.Second)
+	write(t, s, a.recorded(job.StatusPending), end)
+	forged := a.finished(job.StatusFailed, "evil", 3*time.Second)
+	forged.Message = "forged"
+	second := a.try(2).finished(job.StatusFailed, "evil", 4*time.Second)
+	piece := a.finished(job.StatusFailed, "evil", 5*time.Second)
+	piece.Piece, piece.Total = logstore.PieceAt(0), 2
+	for _, u := range []logstore.Update{
+		as(intruder, forged), as(intruder, second), as(intruder, piece), as(intruder, a.started("evil", 3, time.Second)),
+		as(intruder, a.finished(job.StatusSucceeded, "evil", 3*time.Second)), as(intruder, a.progress(7, "evil", time.Second)),
+	} {
+		refused([]int{0}, u)
+	}
+	want := a.row(job.StatusSucceeded)
+	want.Instance, want.Delivery, want.StartedAt, want.FinishedAt = "worker-1", 1, epoch.Add(ms(10)), epoch.Add(2*time.Second)
+	wantRun(t, s, want)
+	wantTimeline(t, s, a, "1: +5ms recorded pending", "1: +10ms started running worker-1/1", "1: +2s finished succeeded worker-1/1")
+	if n := list(t, s, logstore.RunFilter{Jobs: []job.Name{intruder}}).Runs; len(n) != 0 {
+		t.Errorf("the intruder has runs: %+v", n)
+	}
+
+	// In one write, the job counts whose fire it is, and then who says it in a record.
+	b := newRun().at(epoch.Add(time.Minute))
+	refused([]int{0, 2}, as(intruder, b.started("evil", 1, 0)), b.recorded(job.StatusPending), as(intruder, b.finished(job.StatusFailed, "evil", ms(9))), b.finished(job.StatusSucceeded, "worker-1", time.Second))
+	if got := getRun(t, s, b.id())[0]; got.Job != report || got.Status != job.StatusSucceeded || got.Instance != "worker-1" {
+		t.Errorf("the run is %+v", got)
+	}
+	byHand := func(name job.Name, u logstore.Update) logstore.Update {
+		u.RunID = job.WantedRunID(report, b.id())
+		return as(name, u)
+	}
+	refused([]int{0}, byHand(intruder, b.started("evil", 1, 0)), byHand(report, b.recorded(job.StatusPending)))
+	refused([]int{0}, byHand(intruder, b.finished(job.StatusFailed, "evil", ms(9))))
+	refused(nil, byHand(report, b.finished(job.StatusSucceeded, "worker-1", time.Second)))
+	if got := getRun(t, s, job.WantedRunID(report, b.id()))[0]; got.Job != report || got.Status != job.StatusSucceeded {
+		t.Errorf("the run is %+v", got)
+	}
+
+	// Who takes an id before its fire keeps the owner from nothing but that row.
+	c := newRun().at(epoch.Add(time.Hour))
+	refused(nil, as(intruder, c.finished(job.StatusFailed, "evil", 0)))
+	refused([]int{0}, c.finished(job.StatusSucceeded, "worker-1", time.Second))
+	if got := getRun(t, s, c.id())[0]; got.Job != intruder || got.Instance != "evil" {
+		t.Errorf("the row that was there first became %+v", got)
+	}
 }

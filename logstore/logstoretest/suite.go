@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"an end has all that the executor said", endDetails},
 		{"an update that is not valid is refused with its batch", invalidUpdates},
 		{"an unknown run is not found", unknownRun},
+		{"no update changes whose a run is", foreignUpdates},
 
 		{"pages hold each run once at any depth", pagesAtDepth},
 		{"pages hold where many runs fire at one instant", pagesOfAnInstant},
@@ -46,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 
 		{"lines are read in ranges and tails", lines},
 		{"lines that arrive twice are kept once", linesTwice},
+		{"lines that another job wrote under a run's id are not the run's", linesOfOthers},
 		{"lines arrive in any cut and order", linesInAnyCut},
 		{"lines are selected by level", linesByLevel},
 		{"lines keep any text", lineTexts},

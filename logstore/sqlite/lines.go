@@ -232,6 +232,9 @@ func (f *logFile) lines(ctx context.Context, db *sql.DB, filter *logstore.LineFi
 		if err := rows.Scan(&id, &c.first, &c.last, &c.job, &c.data); err != nil {
 			return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, err)
 		}
+		if filter.Job != "" && f.jobs.name(c.job) != filter.Job {
+			continue
+		}
 		lines, err := c.lines(f.jobs)
 		if err != nil {
 			return nil, err

@@ -91,8 +91,8 @@ var identity = []string{"run_id", "attempt", "job", "version", "cause", "status"
 // pieces, where the piece is one more value at the end.
 type upsert struct{ runs, pieces *bulk }
 
-// newUpsert merges as far as news holds: a row that it does not change is not
-// counted. simpler are ways to merge that news allows.
+// newUpsert merges as far as news holds, and only what is of the same job: a row that it
+// does not change is not counted. simpler are ways to merge that news allows.
 func newUpsert(news string, columns []string, simpler map[string]string) upsert {
 	columns = slices.Concat(identity, columns)
 	var set []string
@@ -107,7 +107,7 @@ func newUpsert(news string, columns []string, simpler map[string]string) upsert 
 	}
 	merge := func(table string, columns, key []string) *bulk {
 		return newBulk("INSERT INTO "+table+" AS old ("+strings.Join(columns, ", ")+")", len(columns),
-			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")+" WHERE "+news)
+			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")+" WHERE old.job = excluded.job AND ("+news+")")
 	}
 	return upsert{
 		runs:   merge("runs", columns, []string{"run_id", "attempt"}),

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,15 +28,23 @@ func (s *Store) WriteRuns(ctx context.Context, _ string, updates []logstore.Upda
 		return nil
 	}
 	defer s.stand.forget(s.jobs, updates)
-	err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.writeRuns(ctx, updates) })
+	var foreign *logstore.ForeignError
+	err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		foreign = &logstore.ForeignError{}
+		return w.writeRuns(ctx, updates, foreign)
+	})
 	if err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)
 	}
-	return nil
+	return foreign.OrNil()
 }
 
-func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error {
-	b := w.sort(updates)
+func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update, foreign *logstore.ForeignError) error {
+	err := logstore.Own(updates, foreign, func(ids []job.RunID) (map[job.RunID]job.Name, error) { return w.ownersOf(ctx, ids) })
+	if err != nil {
+		return err
+	}
+	b := w.sort(updates, foreign)
 	recorded := func(r *row, args []any) []any { return r.identity(args) }
 	finished := func(r *row, args []any) []any { return r.finished(r.identity(args)) }
 	other := func(r *row, args []any) []any { return r.other(r.finished(r.identity(args))) }
@@ -50,7 +60,7 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error
 		{upsertOther, b.final, other, true},
 		{upsertOther, b.ruled, other, false},
 	} {
-		if err := w.merge(ctx, step.upsert, step.rows, step.fill, step.ends, &b.changes); err != nil {
+		if err := w.merge(ctx, step.upsert, step.rows, step.fill, step.ends, b); err != nil {
 			return err
 		}
 	}
@@ -65,7 +75,7 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update) error
 
 // merge merges rows, which are sorted: those of runs come before those of pieces. When
 // they are ends, one that changes nothing is a repeat, or came after another.
-func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*row, []any) []any, ends bool, changes *[]change) error {
+func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*row, []any) []any, ends bool, b *batch) error {
 	whole := len(rows)
 	if i := slices.IndexFunc(rows, func(r *row) bool { return r.Piece != logstore.Whole }); i >= 0 {
 		whole = i
@@ -76,7 +86,7 @@ func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*ro
 	}{{u.runs, rows[:whole]}, {u.pieces, rows[whole:]}} {
 		var check func(from, to int) error
 		if ends {
-			check = func(from, to int) error { return w.findLate(ctx, part.rows[from:to], changes) }
+			check = func(from, to int) error { return w.findLate(ctx, part.rows[from:to], b) }
 		}
 		err := w.insert(ctx, part.bulk, len(part.rows), func(args []any, i int) []any {
 			r := part.rows[i]
@@ -95,6 +105,7 @@ func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*ro
 // row is an update as the statements take it.
 type row struct {
 	*logstore.Update
+	index       int // in the write
 	id          []byte
 	job         int64
 	status      int64
@@ -111,6 +122,7 @@ type batch struct {
 	changes  []change
 	again    bool   // there are attempts after the first
 	ids      []byte // of all runs, as they came
+	foreign  *logstore.ForeignError
 }
 
 type key struct {
@@ -123,17 +135,20 @@ type key struct {
 // the same batch needs no row of its own, and of several ends of one attempt by events
 // the first counts. Rows are sorted by run, pieces last, and those of one run stay in their order:
 // neighbours in a table are cheaper to write one after the other.
-func (w *writer) sort(updates []logstore.Update) *batch {
-	b := &batch{}
+func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError) *batch {
+	b := &batch{foreign: foreign}
 	rows := make([]row, len(updates))
 	ids := make([]byte, 0, 16*len(updates))
 	ends := make(map[key]*row, len(updates))
 	for i := range updates {
 		u := &updates[i]
 		ids = appendID(ids, u.RunID)
-		rows[i] = row{Update: u, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusCodes[u.Tells()], committedAt: millis(u.Committed())}
+		rows[i] = row{Update: u, index: i, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusCodes[u.Tells()], committedAt: millis(u.Committed())}
 		r := &rows[i]
 		b.again = b.again || u.Attempt > 1
+		if foreign.Updates[i] != nil {
+			continue
+		}
 		if r.status < firstFinal || u.Kind != logstore.KindFinished {
 			continue
 		}
@@ -146,6 +161,9 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 	b.ids = ids
 	for i := range rows {
 		r := &rows[i]
+		if foreign.Updates[i] != nil {
+			continue
+		}
 		if change, ok := r.change(); ok {
 			b.changes = append(b.changes, change)
 		}
@@ -166,7 +184,7 @@ func (w *writer) sort(updates []logstore.Update) *batch {
 	}
 	for i := range rows {
 		switch r := &rows[i]; {
-		case r.Kind != logstore.KindFinished || ends[r.key()] != r:
+		case foreign.Updates[i] != nil || r.Kind != logstore.KindFinished || ends[r.key()] != r:
 		case r.Message == "" && len(r.Result) == 0 && !r.Retry && r.Total == 0:
 			b.plain = append(b.plain, r)
 		default:
@@ -252,24 +270,52 @@ func (r *row) other(args []any) []any {
 }
 
 // findLate adds a change for each of the rows whose run has ended otherwise by an
-// event.
-func (w *writer) findLate(ctx context.Context, rows []*row, changes *[]change) error {
+// event. A row that another job has taken first is foreign.
+func (w *writer) findLate(ctx context.Context, rows []*row, b *batch) error {
 	for _, r := range rows {
-		query, args := "SELECT reported, finished_at FROM runs WHERE run_id = ? AND attempt = ?", []any{r.id, r.Attempt}
+		query, args := "SELECT reported, finished_at, job FROM runs WHERE run_id = ? AND attempt = ?", []any{r.id, r.Attempt}
 		if r.Piece != logstore.Whole {
-			query, args = "SELECT reported, finished_at FROM pieces WHERE run_id = ? AND attempt = ? AND piece = ?", append(args, int(r.Piece))
+			query, args = "SELECT reported, finished_at, job FROM pieces WHERE run_id = ? AND attempt = ? AND piece = ?", append(args, int(r.Piece))
 		}
 		stmt, err := w.stmt(ctx, query)
 		if err != nil {
 			return err
 		}
-		var status, at int64
-		if err := stmt.QueryRowContext(ctx, args...).Scan(&status, &at); err != nil {
+		var status, at, owner int64
+		if err := stmt.QueryRowContext(ctx, args...).Scan(&status, &at, &owner); err != nil {
 			return fmt.Errorf("read how run %s ended: %w", r.RunID, err)
 		}
+		if owner != r.job {
+			b.foreign.Add(r.index, r.Update, w.nameOf(owner))
+			continue
+		}
 		if status != r.status || at != r.endedAt() {
-			*changes = append(*changes, changeOf(r, logstore.KindLate))
+			b.changes = append(b.changes, changeOf(r, logstore.KindLate))
 		}
 	}
 	return nil
+}
+
+// ownersOf returns whose those of the runs are that are there.
+func (w *writer) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]job.Name, error) {
+	owners := map[job.RunID]job.Name{}
+	for _, id := range ids {
+		for _, query := range []string{"SELECT job FROM runs WHERE run_id = ? LIMIT 1", "SELECT job FROM pieces WHERE run_id = ? LIMIT 1"} {
+			stmt, err := w.stmt(ctx, query)
+			if err != nil {
+				return nil, err
+			}
+			var number int64
+			err = stmt.QueryRowContext(ctx, packID(id)).Scan(&number)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read whose run %s is: %w", id, err)
+			}
+			owners[id] = w.nameOf(number)
+			break
+		}
+	}
+	return owners, nil
 }
