@@ -560,7 +560,7 @@ func TestAnEventAboutAnotherJobsRunIsKeptAside(t *testing.T) {
 		in := w.start("a")
 		victim := fire{report, 0}
 		w.whole(victim)
-		time.Sleep(time.Second)
+		time.Sleep(time.Minute)
 		const intruder job.Name = "other/hello"
 		forged := victim.finished(job.StatusFailed)
 		forged.Job, forged.Shard, forged.Cause, forged.Instance, forged.Message = intruder, intruder.Shard(shards), job.CauseManual, "evil", "forged"
