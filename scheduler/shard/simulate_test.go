@@ -55,6 +55,9 @@ func (w *world) settle() {
 	}
 	commit := func() {
 		for range 100_000 {
+			for o.m.crowded() {
+				w.tidy(o)
+			}
 			b := o.m.Step(w.clock, bus.MaxBatch)
 			if b == nil {
 				return
