@@ -84,8 +84,8 @@ func (a Assets) streams() []jetstream.StreamConfig {
 		},
 		{
 			Name:        StreamEvt,
-			Description: "what executors say about runs, and how people mark them",
-			Subjects:    []string{"evt.*.*", SubjectMarks("*")},
+			Description: "what executors report about runs, marks that people set, and barriers of owners",
+			Subjects:    []string{"evt.*.*", SubjectMarks("*"), SubjectBarriers},
 			Storage:     jetstream.FileStorage,
 			Discard:     jetstream.DiscardNew,
 			MaxAge:      72 * time.Hour,

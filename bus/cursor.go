@@ -30,8 +30,10 @@ type Cursor struct {
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
-	// EventSeq is a sequence number of EVT.
-	EventSeq uint64 `json:"event_seq"`
+	// EventSeq is a sequence number of EVT, EventsMade when that EVT was made: the numbers
+	// of another one say nothing. Zero: whoever wrote the cursor did not say.
+	EventSeq   uint64    `json:"event_seq"`
+	EventsMade time.Time `json:"events_made,omitzero"`
 	// Released are sequence numbers of deferred items on TRIG that have had their
 	// effect and are yet to be deleted.
 	Released []uint64 `json:"released,omitempty"`

@@ -22,7 +22,12 @@ const (
 // then. It needs no durable consumer: where it was is its caller's to know. It lasts
 // through restarts of the server and cuts of the connection.
 func (c *Conn) Follow(ctx context.Context, stream, filter string, from uint64, yield func(*Stored)) error {
-	f := &follower{conn: c, stream: stream, filters: []string{filter}, from: max(from, 1), yield: yield}
+	return c.FollowAll(ctx, stream, []string{filter}, from, yield)
+}
+
+// FollowAll is [Conn.Follow] with several filters, which must not overlap.
+func (c *Conn) FollowAll(ctx context.Context, stream string, filters []string, from uint64, yield func(*Stored)) error {
+	f := &follower{conn: c, stream: stream, filters: filters, from: max(from, 1), yield: yield}
 	f.run(ctx)
 	return nil
 }
@@ -261,13 +266,22 @@ func (r *reader) take(m *nats.Msg) error {
 	return nil
 }
 
-// LastSeq returns the last sequence of a stream.
-func (c *Conn) LastSeq(ctx context.Context, stream string) (uint64, error) {
+// Info returns how a stream is, as its leader knows. Errors: job.ErrUnavailable.
+func (c *Conn) Info(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
 	s, err := c.JS.Stream(ctx, stream)
 	if err != nil {
-		return 0, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+		return nil, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
 	}
-	return s.CachedInfo().State.LastSeq, nil
+	return s.CachedInfo(), nil
+}
+
+// LastSeq returns the last sequence of a stream, as its leader knows.
+func (c *Conn) LastSeq(ctx context.Context, stream string) (uint64, error) {
+	info, err := c.Info(ctx, stream)
+	if err != nil {
+		return 0, err
+	}
+	return info.State.LastSeq, nil
 }
 
 // SeqAt returns the sequence from which on the messages of a stream were stored at the

@@ -45,14 +45,8 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 // withdraw records the end of a run, or a piece of one, that nobody has begun, and
 // takes its trigger off the bus.
 func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedTrigger) error {
-	event := bus.EventOf(w.Trigger, bus.EventFinished, time.Now())
-	event.Status, event.FinishedAt, event.Message = job.StatusCancelled, event.At, cancelText(r)
-	msg, err := event.Msg()
-	if err != nil {
+	if err := o.report(ctx, w.Trigger, job.StatusCancelled, cancelText(r)); err != nil || w.seq == 0 {
 		return err
-	}
-	if _, err := o.s.conn.JS.PublishMsg(ctx, msg); err != nil {
-		return fmt.Errorf("record the end of run %s: %w", r.RunID, bus.Unavailable(err))
 	}
 	return o.s.conn.Remove(ctx, bus.StreamTrig, w.seq)
 }
@@ -82,7 +76,7 @@ func cancelText(r bus.CancelRequest) string {
 // storedTrigger is a live run's trigger, or that of one of its pieces, on TRIG.
 type storedTrigger struct {
 	*bus.Trigger
-	seq uint64
+	seq uint64 // 0: it has gone, though the run counts as alive
 }
 
 // findTriggers returns the triggers of a live run: one, or those of its pieces that
@@ -103,12 +97,26 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 	switch {
 	case err != nil:
 		return nil, err
-	case len(found) == 0 && bad != nil:
+	case len(found) > 0:
+		return found, nil
+	}
+	// What the machine counts as alive can be ended, whatever became of its triggers.
+	alive := false
+	o.onMachine(ctx, func() {
+		var out []*bus.Trigger
+		out, alive = o.machine.Alive(r.RunID, r.Job)
+		for _, t := range out {
+			found = append(found, storedTrigger{Trigger: t})
+		}
+	})
+	switch {
+	case alive:
+		return found, nil
+	case bad != nil:
 		return nil, bad
-	case len(found) == 0:
+	default:
 		return nil, fmt.Errorf("%w: run %s of job %s is not alive", job.ErrNotFound, r.RunID, r.Job)
 	}
-	return found, nil
 }
 
 // kill tells the group's instances that the run is to end, and returns those of its

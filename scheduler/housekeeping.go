@@ -37,7 +37,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"write floors", floorEvery, s.writeFloors},
-		{"pass over events", floorEvery, s.skipEvents},
+		{"check events", floorEvery, s.checkEvents},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 		{"measure", measureEvery, s.measure},
 		{"remove unused scripts", scriptsEvery, s.removeScripts},
@@ -80,18 +80,32 @@ func (s *Scheduler) writeFloors(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// skipEvents tells the machines that need no events how far those have come, so that
-// they need not be read when the machines do.
-func (s *Scheduler) skipEvents(ctx context.Context) error {
-	last, err := s.conn.LastSeq(ctx, bus.StreamEvt)
+// checkEvents tells the machines that need no events how far those have come, so that
+// they need not be read when the machines do. A shard whose position is in an EVT that is
+// no more is taken over anew.
+func (s *Scheduler) checkEvents(ctx context.Context) error {
+	positions := map[*ownership]uint64{}
+	for _, l := range s.lanes {
+		l.call(ctx, func() {
+			for _, o := range l.shards {
+				positions[o] = o.machine.EventSeq()
+			}
+		})
+	}
+	events, err := s.conn.Info(ctx, bus.StreamEvt) // after the positions were read, which are not beyond it
 	if err != nil {
 		return err
 	}
+	made, last := events.Created.UTC(), events.State.LastSeq
 	for _, l := range s.lanes {
 		l.post(ctx, func() {
 			for _, o := range l.shards {
-				// Nobody waits for the end of a run now, so no event up to here concerns one.
-				if !o.machine.NeedsEvents() {
+				seq, known := positions[o]
+				switch {
+				case known && !o.machine.KnowsEvents(seq, made, last):
+					o.lose("EVT was made anew or has lost its end", nil)
+				case !o.machine.NeedsEvents():
+					// Nobody waits for the end of a run now, so no event up to here concerns one.
 					o.machine.SkipEvents(last)
 				}
 			}

@@ -19,6 +19,7 @@ type metrics struct {
 	lost     prometheus.Counter     // shards that another owner took, or whose lease ended
 	takeover prometheus.Histogram   // from the lease to readiness
 	standbys prometheus.Gauge       // shards of others whose jobs the node has read
+	orphans  prometheus.Counter     // runs, or pieces, that were ended because their trigger had gone
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
 	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
 }
@@ -46,6 +47,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Namespace: "carillon", Name: "standby_shards",
 			Help: "Shards of other nodes whose jobs this one keeps, to take over faster.",
 		}),
+		orphans:  counter("runs_orphaned_total", "Runs, or pieces of runs, that were ended as lost because their trigger had left TRIG and no end was reported."),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
 	}
 	m.misfires = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -54,7 +56,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, p := range []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll} {
 		m.misfires.WithLabelValues(string(p))
 	}
-	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.unusable, m.misfires)
+	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.orphans, m.unusable, m.misfires)
 }
 
 func register(r prometheus.Registerer, collectors ...prometheus.Collector) error {

@@ -36,6 +36,7 @@ type ownership struct {
 	heard      atomic.Uint64 // greatest revision of JOBS of which the machine in the lane has heard
 	news       chan struct{} // has something when heard has grown
 	errands    chan errands
+	passed     chan uint64 // has the newest barrier that the machine has passed
 
 	// Of the goroutine that takes over, then of the lane's:
 	machine    *shard.Machine
@@ -51,7 +52,7 @@ type ownership struct {
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), errands: make(chan errands, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), errands: make(chan errands, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
 		filling: map[shard.BackfillID]waiter{},
 	}
 }
@@ -143,6 +144,7 @@ func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
 	g.Go(func() error { return o.feedEvents(ctx) })
 	g.Go(func() error { return o.deleteReleased(ctx) })
 	g.Go(func() error { return o.runErrands(ctx) })
+	g.Go(func() error { return o.endOrphans(ctx) })
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)
@@ -239,7 +241,15 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 		return nil
 	}
 	shards := o.s.conn.Cluster().Shards
-	return o.s.conn.Follow(ctx, bus.StreamEvt, fmt.Sprintf("evt.%d.>", o.shard), from, func(m *bus.Stored) {
+	filters := []string{fmt.Sprintf("evt.%d.>", o.shard), bus.SubjectBarrier(o.shard)}
+	return o.s.conn.FollowAll(ctx, bus.StreamEvt, filters, from, func(m *bus.Stored) {
+		if bus.IsBarrier(m.Subject) {
+			o.lane.post(ctx, func() {
+				o.machine.SkipEvents(m.Seq)
+				o.pass(m.Seq)
+			})
+			return
+		}
 		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, shards)
 		if err != nil {
 			return // ingest counts and logs it, once for the cluster

@@ -84,7 +84,7 @@ func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) 
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
 		e.Status, e.StartedAt, e.FinishedAt = status, e.At.Add(-takes), e.At
 		x.say(ctx, e)
-		if err := m.DoubleAck(ctx); err != nil {
+		if err := m.DoubleAck(ctx); err != nil && ctx.Err() == nil {
 			x.w.t.Error(err)
 		}
 	}

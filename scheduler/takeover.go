@@ -92,10 +92,11 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error {
 	// Read before anything that follows from it: events up to here concern no one
 	// unless a deferred item says so.
-	last, err := o.s.conn.LastSeq(ctx, bus.StreamEvt)
+	events, err := o.s.conn.Info(ctx, bus.StreamEvt)
 	if err != nil {
 		return err
 	}
+	o.machine.BeginEvents(events.Created.UTC(), events.State.LastSeq)
 	for loaded := false; !loaded; {
 		select {
 		case <-ctx.Done():
@@ -114,7 +115,7 @@ func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error 
 		return err
 	}
 	if !o.machine.NeedsEvents() {
-		o.machine.SkipEvents(last)
+		o.machine.SkipEvents(events.State.LastSeq)
 	}
 	return nil
 }

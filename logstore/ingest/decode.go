@@ -84,7 +84,10 @@ func decodeMark(b *batch, m *message) {
 }
 
 func decodeEvent(b *batch, m *message, shards int) {
-	if bus.IsMark(m.subject) {
+	switch {
+	case bus.IsBarrier(m.subject):
+		return
+	case bus.IsMark(m.subject):
 		decodeMark(b, m)
 		return
 	}

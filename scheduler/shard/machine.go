@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 	"unique"
 
 	"carillon/bus"
@@ -40,13 +41,14 @@ type Machine struct {
 	sweep     []uint32 // ids that are still to be decided in the sweep, in order
 	resumed   bool     // the sweep is a predecessor's, and sweep has not been filled
 	eventSeq  uint64
-	jobsSeq   uint64 // versions of later revisions may have been heard of late
-	heard     uint64 // greatest revision of JOBS heard of
-	knownSeq  uint64 // revision up to which versions are known, as the last cursor has it
-	loading   bool   // no step has been made yet
-	cursorSeq uint64 // of the cursor that this machine wrote or read; 0: there is none
-	stored    int64  // done, as the stored cursor has it
-	commits   int    // batches made, to name the next
+	evtMade   time.Time // when the EVT of eventSeq was made; zero: not known
+	jobsSeq   uint64    // versions of later revisions may have been heard of late
+	heard     uint64    // greatest revision of JOBS heard of
+	knownSeq  uint64    // revision up to which versions are known, as the last cursor has it
+	loading   bool      // no step has been made yet
+	cursorSeq uint64    // of the cursor that this machine wrote or read; 0: there is none
+	stored    int64     // done, as the stored cursor has it
+	commits   int       // batches made, to name the next
 
 	jobs   []entry
 	free   []uint32 // ids of removed jobs
@@ -125,6 +127,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		done:      cursor.Done.UnixMilli(),
 		stored:    cursor.Done.UnixMilli(),
 		eventSeq:  cursor.EventSeq,
+		evtMade:   cursor.EventsMade,
 		cursorSeq: cursorSeq,
 		loading:   true,
 		released:  cursor.Released,

@@ -30,6 +30,23 @@ func (m *Machine) NeedsEvents() bool { return len(m.delays)+len(m.books) > 0 }
 // EventSeq returns the sequence of EVT up to which events have been told.
 func (m *Machine) EventSeq() uint64 { return m.eventSeq }
 
+// BeginEvents tells which EVT there is, before any of its events: when it was made, and
+// its last sequence. If the machine's position is not one of it, because EVT was made anew
+// or lost its end, the events that it has are told again from the first one on. Those that
+// had their effect have none the second time.
+func (m *Machine) BeginEvents(made time.Time, last uint64) {
+	if !m.KnowsEvents(m.eventSeq, made, last) {
+		m.eventSeq = 0
+	}
+	m.evtMade = made
+}
+
+// KnowsEvents reports whether seq, which EventSeq returned before, is a position in the EVT
+// that was made at an instant and then ended with last.
+func (m *Machine) KnowsEvents(seq uint64, made time.Time, last uint64) bool {
+	return seq <= last && (m.evtMade.IsZero() || m.evtMade.Equal(made))
+}
+
 // SkipEvents says that no event up to seq concerns this shard: while NeedsEvents was
 // false they were not read.
 func (m *Machine) SkipEvents(seq uint64) { m.eventSeq = max(m.eventSeq, seq) }

@@ -1,0 +1,29 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// SubjectBarrier returns where the owner of a shard writes barriers. A barrier is a
+// message of EVT without content: an owner that reads the barrier it has written has
+// read all events of its shard that were stored before. Executors cannot write there.
+func SubjectBarrier(shard int) string { return "barrier." + strconv.Itoa(shard) }
+
+// SubjectBarriers matches [SubjectBarrier] of all shards.
+const SubjectBarriers = "barrier.*"
+
+// IsBarrier reports whether a message of EVT is a barrier, which is for the owner of its
+// shard alone. All other readers pass over it.
+func IsBarrier(subject string) bool { return strings.HasPrefix(subject, "barrier.") }
+
+// PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
+func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
+	ack, err := c.JS.Publish(ctx, SubjectBarrier(shard), nil)
+	if err != nil {
+		return 0, fmt.Errorf("write barrier of shard %d: %w", shard, Unavailable(err))
+	}
+	return ack.Sequence, nil
+}

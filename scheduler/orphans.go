@@ -1,0 +1,172 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+const (
+	// orphansEvery is how often an owner looks for orphans, and orphanAge how long ago an
+	// attempt must have been triggered to be looked at. Together with barrierWait they end
+	// an orphan within a minute.
+	orphansEvery = 20 * time.Second
+	orphanAge    = 15 * time.Second
+	// barrierWait is how long an owner waits until it has read its own barrier. Then it
+	// tries again the next time.
+	barrierWait = 15 * time.Second
+)
+
+// orphaned is the message of a run that ends because its trigger has gone.
+const orphaned = "its trigger has left the stream, and no end of it was reported"
+
+// endOrphans ends attempts that can end in no other way, until ctx is done. A trigger
+// stays on TRIG for as long as its attempt lives, so an attempt without a trigger has
+// ended, and if no end of it is stored either, none will be: an executor has answered the
+// trigger and reported nothing, or nothing that could be read, or a stream has lost
+// messages.
+func (o *ownership) endOrphans(ctx context.Context) error {
+	tick := time.NewTicker(orphansEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := o.endOrphansOnce(ctx); err != nil && ctx.Err() == nil {
+			o.s.log.DebugContext(ctx, "orphans not looked for", "shard", o.shard, "error", err)
+		}
+	}
+}
+
+func (o *ownership) endOrphansOnce(ctx context.Context) error {
+	var out []*bus.Trigger
+	if !o.onMachine(ctx, func() { out = o.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) }) || len(out) == 0 {
+		return nil
+	}
+	gone, err := o.withoutTrigger(ctx, out)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	if err := o.catchUp(ctx); err != nil {
+		return err
+	}
+	var orphans []*bus.Trigger
+	o.onMachine(ctx, func() {
+		for _, t := range gone {
+			if o.machine.IsOut(t) {
+				orphans = append(orphans, t)
+			}
+		}
+	})
+	var errs []error
+	for _, t := range orphans {
+		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", orphaned)
+		o.s.metrics.orphans.Inc()
+		errs = append(errs, o.report(ctx, t, job.StatusLost, orphaned))
+	}
+	return errors.Join(errs...)
+}
+
+// onMachine has the lane call f while the machine is the shard's owner's. It returns false
+// when it is not any more.
+func (o *ownership) onMachine(ctx context.Context, f func()) bool {
+	called := false
+	return o.lane.call(ctx, func() {
+		if called = o.ready.Load(); called {
+			f()
+		}
+	}) && called
+}
+
+// attempt names an attempt, or one piece of it.
+type attempt struct {
+	run    job.RunID
+	number int
+	piece  int
+}
+
+func attemptOf(t *bus.Trigger) attempt { return attempt{t.RunID, t.Attempt, t.Index} }
+
+// withoutTrigger returns those attempts of which TRIG, as its leader knows it, has no
+// trigger.
+func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
+	there := map[attempt]bool{}
+	note := func(m *bus.Stored) bool {
+		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
+			there[attemptOf(t)] = true
+		}
+		return true
+	}
+	missing := func() (left []*bus.Trigger) {
+		for _, t := range out {
+			if !there[attemptOf(t)] {
+				left = append(left, t)
+			}
+		}
+		return left
+	}
+	// Any replica will do to find those that are there, and it is read by pages. Mostly
+	// that is all of them.
+	if err := o.s.conn.ScanNear(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, "*"), note); err != nil {
+		return nil, err
+	}
+	groups := map[string]bool{}
+	for _, t := range missing() {
+		if group := t.Job.Group(); !groups[group] {
+			groups[group] = true
+			if err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, group), note); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return missing(), nil
+}
+
+// catchUp returns once the machine knows all events that were stored when it was called.
+func (o *ownership) catchUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, barrierWait, fmt.Errorf("%w: the events of shard %d are not read yet", job.ErrUnavailable, o.shard))
+	defer cancel()
+	want, err := o.s.conn.PutBarrier(ctx, o.shard)
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case passed := <-o.passed:
+			if passed >= want {
+				return nil
+			}
+		}
+	}
+}
+
+// pass notes that the machine knows all events up to a barrier.
+func (o *ownership) pass(seq uint64) {
+	select {
+	case <-o.passed: // an older one that nobody waits for
+	default:
+	}
+	o.passed <- seq // there is room for one, and the lane alone sends
+}
+
+// report stores the end of an attempt that no executor will report.
+func (o *ownership) report(ctx context.Context, t *bus.Trigger, status job.Status, message string) error {
+	event := bus.EventOf(t, bus.EventFinished, time.Now())
+	event.Status, event.FinishedAt, event.Message = status, event.At, message
+	msg, err := event.Msg()
+	if err != nil {
+		return err
+	}
+	if _, err := o.s.conn.JS.PublishMsg(ctx, msg); err != nil {
+		return fmt.Errorf("record the end of run %s: %w", t.RunID, bus.Unavailable(err))
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package scheduler_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// discard takes a trigger of group g off the bus as a faulty executor does: answered, and
+// its end reported to nobody.
+func (w *world) discard(answer func(jetstream.Msg) error) *bus.Trigger {
+	w.t.Helper()
+	if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamTrig, bus.ConsumerAny("g"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := c.Next(jetstream.FetchMaxWait(time.Minute))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tr, err := bus.DecodeTrigger(m.Headers(), m.Data())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := answer(m); err != nil {
+		w.t.Fatal(err)
+	}
+	return tr
+}
+
+// skipping is a job that fires every minute and has one run at a time.
+func (w *world) skipping(change ...func(*job.Job)) {
+	w.t.Helper()
+	w.put("g/a", cron("* * * * *"), append([]func(*job.Job){func(j *job.Job) {
+		j.Overlap = job.Overlap{Policy: job.OverlapSkip}
+	}}, change...)...)
+}
+
+// wantLost checks that the run was ended as lost within a minute of an instant, once.
+func (w *world) wantLost(id job.RunID, since time.Time) {
+	w.t.Helper()
+	var ends []*bus.Event
+	for _, e := range w.events() {
+		if e.RunID == id && e.Kind == bus.EventFinished {
+			ends = append(ends, e)
+		}
+	}
+	if len(ends) != 1 || ends[0].Status != job.StatusLost || !strings.Contains(ends[0].Message, "no end of it was reported") {
+		w.t.Fatalf("run %s: ends %+v, want one that says lost", id, ends)
+	}
+	if took := ends[0].At.Sub(since); took > time.Minute {
+		w.t.Errorf("run %s was ended %v after its trigger had gone", id, took)
+	}
+}
+
+func TestARunWhoseTriggerIsGoneWithoutAnEndIsLostWithinAMinute(t *testing.T) {
+	for name, answer := range map[string]func(jetstream.Msg) error{
+		"acknowledged": jetstream.Msg.Ack,
+		"terminated":   jetstream.Msg.Term,
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(w *world) {
+				w.startNode("a")
+				w.skipping()
+				lost, gone := w.discard(answer), time.Now()
+				w.execute(time.Second)
+				time.Sleep(200 * time.Second)
+				w.wantLost(lost.RunID, gone)
+				if got, want := w.ends("g/a"), []string{"1 lost", "1 succeeded", "1 succeeded"}; !slices.Equal(got[:min(len(got), 3)], want) {
+					t.Errorf("ends %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+func TestALostRunIsTriedAgainWhenItsJobSaysSo(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"), func(j *job.Job) {
+			j.Retry = job.Retry{Limit: 1, Backoff: job.BackoffConstant, Delay: job.Duration(time.Second)}
+		})
+		lost := w.discard(jetstream.Msg.Term)
+		w.execute(time.Second)
+		time.Sleep(90 * time.Second)
+		var last *bus.Event
+		for _, e := range w.events() {
+			if e.RunID == lost.RunID && e.Kind == bus.EventFinished {
+				last = e
+			}
+		}
+		if last == nil || last.Attempt != 2 || last.Status != job.StatusSucceeded {
+			t.Errorf("last end of the run is %+v, want attempt 2 to have succeeded", last)
+		}
+	})
+}
+
+func TestAFixedDelayGoesOnAfterARunWhoseTriggerIsGone(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{FixedDelay: job.Duration(10 * time.Second)})
+		lost, gone := w.discard(jetstream.Msg.Term), time.Now()
+		w.execute(time.Second)
+		time.Sleep(2 * time.Minute)
+		w.wantLost(lost.RunID, gone)
+		if n := len(w.ends("g/a")); n < 5 {
+			t.Errorf("%d runs have ended, want the job to have gone on", n)
+		}
+	})
+}
+
+func TestARunThatItsExecutorStillHasIsNotTakenForLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.skipping(func(j *job.Job) { j.Schedule.Cron = "0 * * * *" })
+		w.execute(50 * time.Minute) // it says that it lives by no sign of life; JetStream delivers to nobody else
+		time.Sleep(3 * time.Hour)
+		if got := w.ends("g/a"); len(got) < 2 || slices.Contains(got, "1 lost") {
+			t.Errorf("ends %q", got)
+		}
+	})
+}
+
+func TestWatchedJobsGoOnAfterTheEventStreamWasMadeAnew(t *testing.T) {
+	run(t, func(w *world) {
+		w.execute(time.Second)
+		w.startNode("a")
+		w.put("g/a", job.Schedule{Cron: "* * * * * ?"}, func(j *job.Job) { j.Overlap = job.Overlap{Policy: job.OverlapSkip} })
+		time.Sleep(time.Minute)
+		if err := w.conn.JS.DeleteStream(w.t.Context(), bus.StreamEvt); err != nil {
+			t.Fatal(err)
+		}
+		w.setup()
+		time.Sleep(2 * time.Minute)
+		before := len(w.ends("g/a"))
+		time.Sleep(time.Minute)
+		if runs := len(w.ends("g/a")) - before; runs < 20 {
+			t.Errorf("%d runs in a minute, long after the stream was made anew", runs)
+		}
+		w.stopNode("a")
+		w.startNode("b")
+		before = len(w.ends("g/a"))
+		time.Sleep(time.Minute)
+		if runs := len(w.ends("g/a")) - before; runs < 20 {
+			t.Errorf("%d runs in a minute under a new owner", runs)
+		}
+	})
+}
+
+func TestARunWhoseEndHasAgedOutOfTheEventStreamIsLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.skipping()
+		time.Sleep(90 * time.Second)
+		w.killNode("a")
+		lost := w.discard(jetstream.Msg.Ack) // its end was stored, and aged out while nobody owned the shard
+		w.startNode("b")
+		w.execute(time.Second)
+		time.Sleep(5 * time.Minute)
+		w.wantLost(lost.RunID, time.Now())
+		if got := w.ends("g/a"); len(got) < 3 {
+			t.Errorf("ends %q, want the job to go on", got)
+		}
+	})
+}
+
+func TestARunIsCancelledWhereverItsTriggerHasGone(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.skipping()
+		gone := w.discard(jetstream.Msg.Term)
+		time.Sleep(time.Second)
+		if _, err := w.cancel(gone.RunID); err != nil {
+			t.Fatal(err)
+		}
+		w.execute(time.Second)
+		time.Sleep(100 * time.Second)
+		if got := w.ends("g/a"); len(got) < 2 || got[0] != "1 cancelled" || got[1] != "1 succeeded" {
+			t.Errorf("ends %q, want one cancelled and then others", got)
+		}
+	})
+}

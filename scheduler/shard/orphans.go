@@ -1,0 +1,88 @@
+package shard
+
+import (
+	"carillon/bus"
+	"carillon/job"
+)
+
+// Out returns the attempts, or pieces of them, that count as being with the executors
+// since before an instant in Unix milliseconds: TRIG has a trigger of each, unless it has
+// ended. They are triggers without a body. The caller calls it while no batch is under way,
+// so that all of it is stored.
+func (m *Machine) Out(before int64) []*bus.Trigger {
+	if m.flight != nil {
+		m.bug("asked for what is out while a batch is under way")
+	}
+	var out []*bus.Trigger
+	for _, a := range m.runs {
+		if a.stage != triggered || a.since > before {
+			continue
+		}
+		t := m.outside(a)
+		if a.pieces == nil {
+			out = append(out, t)
+			continue
+		}
+		for i, state := range a.pieces.states {
+			if state == bus.PieceTriggered || state == bus.PieceBegun {
+				piece := *t
+				piece.Piece = bus.Piece{Index: i, Total: a.pieces.total()}
+				out = append(out, &piece)
+			}
+		}
+	}
+	for id, d := range m.delays {
+		if d.run == "" || m.runs[d.run] != nil || d.run.Time().UnixMilli() > before {
+			continue
+		}
+		out = append(out, m.delayed(id, d))
+	}
+	return out
+}
+
+// outside returns what the trigger of a run's attempt says.
+func (m *Machine) outside(a *alive) *bus.Trigger {
+	return &bus.Trigger{
+		RunID: a.run.id, Job: m.jobs[a.id].name, Version: int(a.version), Shard: m.cfg.Shard, Attempt: a.attempt,
+		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
+	}
+}
+
+// delayed is outside for the run whose end a fixed-delay job waits for, where the machine
+// knows no more of it: it has one attempt.
+func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
+	e := &m.jobs[id]
+	at := d.run.Time()
+	return &bus.Trigger{
+		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: m.cfg.Shard, Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: at.UTC(), CommittedAt: at.UTC(),
+	}
+}
+
+// IsOut reports whether an attempt that Out has returned still counts as being with the
+// executors.
+func (m *Machine) IsOut(t *bus.Trigger) bool {
+	if a := m.runs[t.RunID]; a != nil {
+		if a.stage != triggered || a.attempt != t.Attempt || a.pieces == nil != (t.Total == 0) {
+			return false
+		}
+		if a.pieces == nil {
+			return true
+		}
+		p := a.pieces
+		return t.Total == p.total() && (p.states[t.Index] == bus.PieceTriggered || p.states[t.Index] == bus.PieceBegun)
+	}
+	id, ok := m.byName[t.Job]
+	return ok && m.delays[id] != nil && m.delays[id].run == t.RunID
+}
+
+// Alive returns the attempts of one run that count as being with the executors, as Out
+// does, and whether the machine counts the run as alive at all.
+func (m *Machine) Alive(run job.RunID, name job.Name) (out []*bus.Trigger, alive bool) {
+	for _, t := range m.Out(1 << 62) {
+		if t.RunID == run && t.Job == name {
+			out = append(out, t)
+		}
+	}
+	return out, len(out) > 0 || m.runs[run] != nil
+}
