@@ -20,7 +20,7 @@ const (
 	keyIncident = "incident." // the last of each subject of a rule
 	keyPast     = "past."     // those before it, and tests
 	keyTally    = "tally."
-	keyPosition = "position"
+	keyPosition = bus.KeyAlertPosition // its field events is read by [bus.Conn.EventsAlerted]
 )
 
 // named says which record an error is about.

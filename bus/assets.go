@@ -34,9 +34,11 @@ type Assets struct {
 	Restoring bool
 	// Replicas of each stream and bucket: 1, 3 or 5. Defaults to 1.
 	Replicas int
-	// TrigBytes, EvtBytes and LogBytes bound the streams. Default to 4, 8 and 8 GiB.
+	// TrigBytes, EvtBytes and LogBytes bound the streams. A stream that exists and may be
+	// larger stays so. Default to 4, 8 and 8 GiB.
 	TrigBytes, EvtBytes, LogBytes int64
-	// AuditBytes bounds the audit log. Defaults to 4 GiB, some million changes.
+	// AuditBytes bounds the audit log, in the same way. Defaults to 4 GiB, some million
+	// changes.
 	AuditBytes int64
 }
 
@@ -267,14 +269,25 @@ func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) erro
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", cfg.Name, Unavailable(err))
 	}
-	if was := existing.CachedInfo().Config; was.Retention != cfg.Retention || was.Storage != cfg.Storage {
+	was := existing.CachedInfo().Config
+	if was.Retention != cfg.Retention || was.Storage != cfg.Storage {
 		return fmt.Errorf("%w: stream %s exists with retention %v and storage %v, but must have %v and %v: it belongs to something else, or was made by hand; use another NATS account or remove it",
 			job.ErrConflict, cfg.Name, was.Retention, was.Storage, cfg.Retention, cfg.Storage)
 	}
+	cfg.MaxBytes = larger(was.MaxBytes, cfg.MaxBytes)
 	if _, err := c.JS.UpdateStream(ctx, cfg); err != nil {
 		return fmt.Errorf("update stream %s: %w", cfg.Name, Unavailable(err))
 	}
 	return nil
+}
+
+// larger returns the larger of two limits, of which one that is not positive is none. What
+// an operator has raised stays so.
+func larger(a, b int64) int64 {
+	if a <= 0 || b <= 0 {
+		return -1
+	}
+	return max(a, b)
 }
 
 const keyConfig = "config"

@@ -90,6 +90,16 @@ func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
+// EventsMoved returns up to which sequence the log store has EVT. The error is
+// job.ErrUnavailable.
+func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {
+	info, err := c.ingestInfo(ctx, StreamEvt, ConsumerEvents)
+	if err != nil {
+		return 0, err
+	}
+	return info.AckFloor.Stream, nil
+}
+
 // AuditMoved returns up to which sequence the log store has the stream of the audit log,
 // and how many messages after it wait. The error is job.ErrUnavailable.
 func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {

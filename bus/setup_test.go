@@ -51,3 +51,29 @@ func TestSetupSaysThatJetStreamDoesNotAnswer(t *testing.T) {
 		}
 	})
 }
+
+func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("node"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.NC.Close)
+		limits := func(evt int64) (have int64) {
+			if err := conn.Setup(t.Context(), bus.Assets{Shards: 1, EvtBytes: evt}); err != nil {
+				t.Fatal(err)
+			}
+			info, err := conn.Info(t.Context(), bus.StreamEvt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info.Config.MaxBytes
+		}
+		const mib = 1 << 20
+		for _, c := range []struct{ ask, want int64 }{{16 * mib, 16 * mib}, {32 * mib, 32 * mib}, {16 * mib, 32 * mib}} {
+			if got := limits(c.ask); got != c.want {
+				t.Errorf("asked for %d: the stream may have %d bytes, want %d", c.ask, got, c.want)
+			}
+		}
+	})
+}

@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	floorEvery     = 30 * time.Second
+	floorEvery = 30 * time.Second
+	// idleEvents is how far a shard that waits for events of its own may stay behind EVT.
+	idleEvents     = 100
 	tombstoneEvery = time.Hour
 	scriptsEvery   = 6 * time.Hour
 	// tombstoneAge is how long a deleted job's versions stay: long enough for any
@@ -38,6 +40,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 	}{
 		{"write floors", floorEvery, s.writeFloors},
 		{"check events", floorEvery, s.checkEvents},
+		{"trim events", trimEvery, s.trimEvents},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 		{"measure", measureEvery, s.measure},
 		{"remove unused scripts", scriptsEvery, s.removeScripts},
@@ -107,6 +110,10 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 				case !o.machine.NeedsEvents():
 					// Nobody waits for the end of a run now, so no event up to here concerns one.
 					o.machine.SkipEvents(last)
+				case last > o.machine.EventSeq()+idleEvents:
+					// Events of other shards only, or it is behind. A barrier tells, once it is read.
+					// One that is lost is made up for by the next.
+					_ = o.s.conn.NC.Publish(bus.SubjectBarrier(o.shard), nil)
 				}
 			}
 		})

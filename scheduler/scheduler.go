@@ -97,6 +97,7 @@ type Scheduler struct {
 
 	others atomic.Int32 // shards that other nodes hold
 	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
+	trim   trimmer      // of the housekeeper's
 
 	mu     sync.Mutex
 	owned  map[int]*ownership // by shard; being taken over, or in a lane

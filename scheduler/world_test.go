@@ -68,11 +68,17 @@ func (w *world) setup() {
 	}
 }
 
-// limitTrig sets how large TRIG may be.
-func (w *world) limitTrig(bytes int64) {
+// limit sets how large a stream may be, as an operator does.
+func (w *world) limit(stream string, most int64) {
 	w.t.Helper()
-	w.assets.TrigBytes = bytes
-	w.setup()
+	info, err := w.conn.Info(w.t.Context(), stream)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	info.Config.MaxBytes = most
+	if _, err := w.conn.JS.UpdateStream(w.t.Context(), info.Config); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // state returns the state of a stream.

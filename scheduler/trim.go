@@ -1,0 +1,149 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"carillon/bus"
+)
+
+const (
+	// trimEvery is how often EVT is trimmed.
+	trimEvery = 10 * time.Second
+	// trimKeep is for how long events stay that every reader has read: whoever answers in
+	// the place of the log store, and alerts, look back a while.
+	trimKeep = time.Hour
+)
+
+// trimmer removes from EVT what has been read. The owner of the first shard uses it.
+type trimmer struct {
+	made    time.Time // of the EVT that past is about
+	past    []mark    // what EVT ended with, oldest first, for trimKeep
+	ingest  uint64    // up to which the log store has the events
+	alerted uint64    // up to which the alerter has looked at them
+	shards  []uint64  // up to which each shard needs them no more
+}
+
+// mark is what EVT ended with at an instant.
+type mark struct {
+	at  time.Time
+	seq uint64
+}
+
+// trimEvents removes from EVT the events that nobody is to read any more. EVT refuses new
+// ones when it is full, so it must hold no more than what is unread.
+//
+// The log store's ingest and the owners of shards must have read an event before it goes.
+// The alerter should have, and an hour should have passed, but neither may fill more than
+// half of EVT: a reader that is stuck, or not there at all, stops nobody else. For the same
+// reason a shard that does not move holds back its own events only, once half is full.
+func (s *Scheduler) trimEvents(ctx context.Context) error {
+	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+		s.trim = trimmer{} // another node does it; if two did, it would do no harm
+		return nil
+	}
+	t := &s.trim
+	events, err := s.conn.Info(ctx, bus.StreamEvt)
+	if err != nil {
+		return err
+	}
+	t.note(events.Created, time.Now(), events.State.LastSeq)
+	if events.State.Msgs == 0 {
+		return nil
+	}
+	if err := s.readers(ctx, t); err != nil {
+		return err
+	}
+	limit := uint64(max(events.Config.MaxBytes, 0)) //nolint:gosec // it is not negative
+	var errs []error
+	for _, p := range t.plan(events.State.FirstSeq, limit > 0 && events.State.Bytes > limit/2) {
+		errs = append(errs, s.conn.PurgeEvents(ctx, p.filter, p.upTo))
+	}
+	return errors.Join(errs...)
+}
+
+// purge is what is to be removed: messages on subjects that match filter, or all if it is
+// empty, up to a sequence.
+type purge struct {
+	filter string
+	upTo   uint64
+}
+
+// plan returns what is to be removed from an EVT that begins with first. It is crowded when
+// more than half of it is full.
+func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
+	must := t.must()
+	upTo := must
+	if !crowded {
+		upTo = min(must, t.alerted, t.kept())
+	}
+	if upTo >= first {
+		return []purge{{upTo: upTo}}
+	}
+	for shard, seq := range t.shards {
+		if upTo := min(seq, t.ingest); crowded && upTo > must {
+			purges = append(purges, purge{fmt.Sprintf("evt.%d.*", shard), upTo})
+		}
+	}
+	return purges
+}
+
+// readers reads how far the readers of EVT have come.
+func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
+	if t.ingest, err = s.conn.EventsMoved(ctx); err != nil {
+		return err
+	}
+	if t.alerted, err = s.conn.EventsAlerted(ctx); err != nil {
+		return err
+	}
+	t.shards = make([]uint64, s.conn.Cluster().Shards)
+	for i := range t.shards {
+		t.shards[i] = math.MaxUint64 // a shard without a cursor has never had a run
+	}
+	var bad error
+	err = s.conn.Scan(ctx, bus.StreamTrig, "cur.*", func(m *bus.Stored) bool {
+		var c *bus.Cursor
+		if c, bad = bus.DecodeCursor(m.Header, m.Data); bad != nil {
+			return false
+		}
+		if c.Shard >= 0 && c.Shard < len(t.shards) {
+			t.shards[c.Shard] = c.EventSeq
+			if !c.EventsMade.Equal(t.made) {
+				t.shards[c.Shard] = 0
+			}
+		}
+		return true
+	})
+	return errors.Join(err, bad)
+}
+
+// note remembers what EVT ends with at now.
+func (t *trimmer) note(made, now time.Time, last uint64) {
+	if !t.made.Equal(made) {
+		*t = trimmer{made: made}
+	}
+	t.past = append(t.past, mark{now, last})
+	for len(t.past) > 1 && now.Sub(t.past[1].at) >= trimKeep {
+		t.past = t.past[1:]
+	}
+}
+
+// kept returns the sequence up to which events are older than trimKeep for certain.
+func (t *trimmer) kept() uint64 {
+	if first := t.past[0]; t.past[len(t.past)-1].at.Sub(first.at) >= trimKeep {
+		return first.seq
+	}
+	return 0
+}
+
+// must returns the sequence up to which every reader that has to has read.
+func (t *trimmer) must() uint64 {
+	least := t.ingest
+	for _, seq := range t.shards {
+		least = min(least, seq)
+	}
+	return least
+}

@@ -1,0 +1,42 @@
+package scheduler
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
+	now := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+	with := func(change func(*trimmer)) *trimmer {
+		tr := &trimmer{made: now, ingest: 900, alerted: 800, shards: []uint64{700, 950, 1000}}
+		tr.note(now, now, 600)
+		tr.note(now, now.Add(trimKeep), 1000)
+		change(tr)
+		return tr
+	}
+	for _, c := range []struct {
+		what    string
+		t       *trimmer
+		first   uint64
+		crowded bool
+		want    []purge
+	}{
+		{"an hour stays", with(func(*trimmer) {}), 1, false, []purge{{"", 600}}},
+		{"less than an hour is known", with(func(t *trimmer) { t.past = t.past[1:] }), 1, false, nil},
+		{"the alerter is behind", with(func(t *trimmer) { t.alerted = 10 }), 1, false, []purge{{"", 10}}},
+		{"crowded, neither counts", with(func(t *trimmer) { t.alerted = 10 }), 1, true, []purge{{"", 700}}},
+		{"crowded, the log store counts", with(func(t *trimmer) { t.ingest = 5 }), 1, true, []purge{{"", 5}}},
+		{"the log store has nothing", with(func(t *trimmer) { t.ingest = 0 }), 1, true, nil},
+		{"crowded, a shard that stands still has its own events only", with(func(*trimmer) {}), 701, true, []purge{{"evt.1.*", 900}, {"evt.2.*", 900}}},
+		{"there is room, so it has all", with(func(*trimmer) {}), 701, false, nil},
+		{"EVT was made anew", with(func(t *trimmer) {
+			t.note(now.Add(time.Second), now.Add(2*trimKeep), 3)
+			t.ingest, t.alerted, t.shards = 3, 3, []uint64{3}
+		}), 1, false, nil},
+	} {
+		if got := c.t.plan(c.first, c.crowded); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
