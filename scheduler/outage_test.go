@@ -132,7 +132,7 @@ func findWay(t *testing.T, between int64) {
 
 func TestAFullStreamLosesNothingOnceThereIsRoom(t *testing.T) {
 	run(t, func(w *world) {
-		w.limit(bus.StreamTrig, 64 << 10)
+		w.limit(bus.StreamTrig, 64<<10)
 		jobs := names(16)
 		for _, n := range jobs {
 			w.put(n, secondly)
@@ -142,7 +142,7 @@ func TestAFullStreamLosesNothingOnceThereIsRoom(t *testing.T) {
 		if all := w.fires(jobs[0], time.Second); len(all) == 0 || len(all) > 60 {
 			t.Fatalf("%d fires decided on a stream that should be full by now", len(all))
 		}
-		w.limit(bus.StreamTrig, 256 << 20)
+		w.limit(bus.StreamTrig, 256<<20)
 		time.Sleep(5500 * time.Millisecond)
 		for _, n := range jobs {
 			w.wantEachOnce(n, second(1))

@@ -120,7 +120,7 @@ func TestAShardThatWaitsForALongRunHoldsBackNoTrimming(t *testing.T) {
 			w.tell(i, text)
 		}
 		last := w.state(bus.StreamEvt).LastSeq
-		w.limit(bus.StreamEvt, 512 << 10)
+		w.limit(bus.StreamEvt, 512<<10)
 		time.Sleep(2 * time.Minute)
 		if got := w.state(bus.StreamEvt).FirstSeq; got <= last-100 {
 			t.Errorf("EVT begins with %d, though all have read up to %d", got, last)
