@@ -137,8 +137,9 @@ type session struct {
 // position is how far an alerter has come. What the rules make of the messages up to it is
 // stored.
 type position struct {
-	Events uint64    `json:"events"`    // sequence of EVT
-	Looked time.Time `json:"looked_at"` // for runs that are late
+	Events uint64    `json:"events"`         // sequence of EVT
+	Looked time.Time `json:"looked_at"`      // for runs that are late
+	Dead   uint64    `json:"dead,omitempty"` // sequence of DEAD
 }
 
 // valid returns an error when the lease is not to be believed in any more.

@@ -34,9 +34,11 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookStreams(ctx, r, now))
 		case when.StoreFull > 0:
 			errs = append(errs, s.lookStore(ctx, r, now))
+		case when.ShardsParked:
+			errs = append(errs, s.lookParked(ctx, r, now))
 		}
 	}
-	errs = append(errs, s.closeOrphans(ctx, now), s.remind(ctx, now))
+	errs = append(errs, s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))
 	for _, err := range errs {
 		if err = ignoreAway(err); err != nil {
 			return err

@@ -18,6 +18,7 @@ const (
 	fromEvents  source = "evt"
 	fromNotices source = "note"
 	fromLedger  source = "ledger"
+	fromDead    source = "dead"
 )
 
 // maxLines is more than a record has lines: what it says has numbers of its own, so that

@@ -21,6 +21,7 @@ const (
 	keyPast     = "past."     // those before it, and tests
 	keyTally    = "tally."
 	keyPosition = bus.KeyAlertPosition // its field events is read by [bus.Conn.EventsAlerted]
+	keySeeded   = "seeded"
 )
 
 // named says which record an error is about.

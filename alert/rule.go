@@ -63,6 +63,12 @@ type Condition struct {
 	// Discrepancy is that the audit of the ledger finds a fire without its run or a reason,
 	// or a run without a fire. Such an incident is over when somebody says so.
 	Discrepancy bool `json:"discrepancy,omitempty"`
+	// DeadLetters is that a message about a run is refused and put aside. Such an incident is
+	// over when somebody says so.
+	DeadLetters bool `json:"dead_letters,omitempty"`
+	// ShardsParked is that NATS refuses for good what a shard is to store, so that its jobs do
+	// not fire.
+	ShardsParked bool `json:"shards_parked,omitempty"`
 }
 
 // GroupBy says what shares an incident.
@@ -119,7 +125,7 @@ func (r Rule) WithDefaults() Rule {
 // ofRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
 func (c *Condition) ofRuns() bool {
-	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy
+	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked
 }
 
 // remembers reports whether it depends on the runs of the job before.
@@ -128,7 +134,7 @@ func (c *Condition) remembers() bool { return c.InARow > 1 || c.Slower != 0 }
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked} {
 		if set {
 			n++
 		}
@@ -165,7 +171,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full and discrepancy")
+		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters and shards_parked")
 	}
 	var errs []error
 	for i, s := range c.Ends {

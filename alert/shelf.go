@@ -129,6 +129,11 @@ func (s *shelf) active() []*Rule {
 	return list
 }
 
+// ofRuns returns the active rules that are about runs.
+func (s *shelf) ofRuns() []*Rule {
+	return slices.DeleteFunc(s.active(), func(r *Rule) bool { return !r.When.ofRuns() })
+}
+
 func (s *shelf) channel(name string) *Entry[Channel] {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,6 +32,9 @@ func (s *session) watch(ctx context.Context) error {
 	if err := s.recall(ctx); err != nil {
 		return err
 	}
+	if err := ignoreAway(seed(ctx, s.conn)); err != nil {
+		return err
+	}
 	labels := newJobs()
 	g, ctx := errgroup.WithContext(ctx)
 	events := make(chan *bus.Stored, 512)
@@ -67,11 +70,11 @@ func (s *session) recall(ctx context.Context) error {
 }
 
 // readEvents hands on what comes on EVT after the position; and before it, for as long as
-// a run may take to begin, so that it is known which have. While there is no rule, nothing
-// is read.
+// a run may take to begin, so that it is known which have. While there is no rule about
+// runs, nothing is read.
 func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *bus.Stored) error {
-	rules := s.shelf.active()
-	for ; len(rules) == 0; rules = s.shelf.active() {
+	rules := s.shelf.ofRuns()
+	for ; len(rules) == 0; rules = s.shelf.ofRuns() {
 		if !wait(ctx, noticesEvery) {
 			return nil
 		}
@@ -146,7 +149,7 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, find
 // takeEvent judges an event.
 func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) error {
 	old := m.Seq <= s.place.Events
-	rules := s.shelf.active()
+	rules := s.shelf.ofRuns()
 	if len(rules) > 0 {
 		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, s.conn.Cluster().Shards)
 		if err == nil { // else it is forged or damaged, and ingest tells of it

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -255,9 +256,13 @@ func (w *world) wantSent(want ...string) []request {
 }
 
 // incidents returns all incidents, the newest first.
+func isDefault(rule string) bool {
+	return slices.ContainsFunc(alert.Defaults(), func(r alert.Rule) bool { return r.Alert == rule })
+}
+
 func (w *world) incidents() []alert.Incident {
 	w.t.Helper()
-	list, err := w.book.Incidents(w.t.Context(), func(*alert.Incident) bool { return true })
+	list, err := w.book.Incidents(w.t.Context(), func(inc *alert.Incident) bool { return !isDefault(inc.Rule) })
 	if err != nil {
 		w.t.Fatal(err)
 	}

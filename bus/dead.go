@@ -90,6 +90,28 @@ func (c *Conn) DeadLetters(ctx context.Context, before uint64, limit int) (page 
 	return page, err
 }
 
+// DeadLettersFrom calls yield for the dead letters from a sequence on, the oldest first,
+// until it returns false. The error is job.ErrUnavailable.
+func (c *Conn) DeadLettersFrom(ctx context.Context, seq uint64, yield func(*DeadLetter) bool) error {
+	return c.ScanFrom(ctx, StreamDead, subjectsDead, seq, func(s *Stored) bool {
+		l := deadLetter(s)
+		return yield(&l)
+	})
+}
+
+// Group returns the executor group that published the message, by its subject, which NATS
+// has checked; nothing for a message that no executor published.
+func (l *DeadLetter) Group() string {
+	parts := strings.Split(l.Subject, ".")
+	switch {
+	case l.Stream == StreamEvt && len(parts) == 3: // evt.<shard>.<group>
+		return parts[2]
+	case l.Stream == StreamLog && len(parts) >= 2: // log.<group>
+		return parts[1]
+	}
+	return ""
+}
+
 // GetDeadLetter returns the dead letter at a sequence. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
 func (c *Conn) GetDeadLetter(ctx context.Context, seq uint64) (*DeadLetter, error) {

@@ -72,6 +72,9 @@ func (s *Scheduler) measure(ctx context.Context) error {
 		})
 	}
 	s.measures.jobs.Set(float64(jobs.Load()))
+	if err := s.tellParked(ctx); err != nil {
+		return err
+	}
 	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		s.measures.forget()
 		return nil

@@ -84,6 +84,25 @@ func (s *Scheduler) unpark(shard int) {
 	delete(s.parked, shard)
 }
 
+// tellParked tells the cluster which shards of the node are parked, for whoever alerts. It
+// is called by one goroutine.
+func (s *Scheduler) tellParked(ctx context.Context) error {
+	s.mu.Lock()
+	var parked []bus.ParkedShard
+	for shard, reason := range s.parked {
+		parked = append(parked, bus.ParkedShard{Shard: shard, Reason: reason})
+	}
+	s.mu.Unlock()
+	if len(parked) == 0 && !s.parkedTold {
+		return nil
+	}
+	if err := s.conn.PutParked(ctx, s.cfg.Node, parked); err != nil {
+		return err
+	}
+	s.parkedTold = len(parked) > 0
+	return nil
+}
+
 // pauseAfter returns how long the node leaves the shard alone after a failure.
 func (o *ownership) pauseAfter() time.Duration {
 	if o.parked.Load() {

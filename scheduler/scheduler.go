@@ -99,6 +99,8 @@ type Scheduler struct {
 	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 	trim   trimmer      // of the housekeeper's
 
+	parkedTold bool // the cluster has been told of parked shards; of the goroutine that measures
+
 	mu     sync.Mutex
 	owned  map[int]*ownership // by shard; being taken over, or in a lane
 	parked map[int]string     // shards for which NATS refuses what they are to store, and why

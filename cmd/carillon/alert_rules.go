@@ -55,6 +55,10 @@ func shownCondition(r *client.Alert) string {
 		return "no executor for " + w.NoExecutor.String()
 	case w.Discrepancy:
 		return "a discrepancy in the ledger"
+	case w.DeadLetters:
+		return "a message about a run is refused"
+	case w.ShardsParked:
+		return "NATS refuses what a shard is to store"
 	case w.StoreFull > 0:
 		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:

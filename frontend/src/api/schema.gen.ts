@@ -4153,6 +4153,10 @@ export interface components {
                 store_full?: number;
                 /** @description The audit of the ledger finds something */
                 discrepancy?: boolean;
+                /** @description A message about a run is refused and put aside */
+                dead_letters?: boolean;
+                /** @description NATS refuses for good what a shard is to store, so its jobs do not fire */
+                shards_parked?: boolean;
             };
             /**
              * @description What shares an incident

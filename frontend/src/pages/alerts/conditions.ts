@@ -10,6 +10,9 @@ export const kinds = [
   "no_executor_for",
   "stream_full",
   "store_full",
+  "discrepancy",
+  "dead_letters",
+  "shards_parked",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -18,7 +21,7 @@ export type When = NonNullable<Alert["when"]>;
 export const usualEnds = ["failed", "timed_out", "lost", "missed"];
 
 export function kindOf(when: When | undefined): Kind {
-  return kinds.find((k) => when?.[k] !== undefined && when[k] !== 0) ?? "ends";
+  return kinds.find((k) => when?.[k] !== undefined && when[k] !== 0 && when[k] !== false) ?? "ends";
 }
 
 /** A condition of another kind, with a value to begin with. */
@@ -37,6 +40,10 @@ export function fresh(kind: Kind): When {
       return { stream_full: 80 };
     case "store_full":
       return { store_full: 90 };
+    case "discrepancy":
+    case "dead_letters":
+    case "shards_parked":
+      return { [kind]: true };
   }
 }
 
@@ -61,5 +68,11 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.stream_full(when?.stream_full ?? 0);
     case "store_full":
       return w.store_full(when?.store_full ?? 0);
+    case "discrepancy":
+      return w.discrepancy;
+    case "dead_letters":
+      return w.dead_letters;
+    case "shards_parked":
+      return w.shards_parked;
   }
 }

@@ -1,0 +1,107 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon/bus"
+)
+
+// maxDead bounds how many dead letters one look reads. What is left comes with the next.
+const maxDead = 1000
+
+// deadOf is what a look has found of the dead letters of one executor group.
+type deadOf struct {
+	n      int
+	at     time.Time
+	reason string
+}
+
+// lookDead tells rules of the dead letters that have come since the last look, those of an
+// executor group together: whoever sends rubbish sends a lot of it.
+func (s *session) lookDead(ctx context.Context) error {
+	var rules []*Rule
+	for _, r := range s.shelf.active() {
+		if r.When.DeadLetters {
+			rules = append(rules, r)
+		}
+	}
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamDead)
+	if err != nil {
+		return bus.Unavailable(err)
+	}
+	last := stream.CachedInfo().State.LastSeq
+	if last < s.place.Dead { // it was made anew
+		s.place.Dead = 0
+	}
+	if last == s.place.Dead {
+		return nil
+	}
+	read, found := 0, map[*Rule]map[string]*deadOf{}
+	err = s.conn.DeadLettersFrom(ctx, s.place.Dead+1, func(l *bus.DeadLetter) bool {
+		read, last = read+1, max(l.Sequence, s.place.Dead)
+		for _, r := range rules {
+			if l.At.Before(r.since) || !r.Match.selectsGroup(l.Group()) {
+				continue
+			}
+			of := found[r]
+			if of == nil {
+				of = map[string]*deadOf{}
+				found[r] = of
+			}
+			if of[l.Group()] == nil {
+				of[l.Group()] = &deadOf{}
+			}
+			d := of[l.Group()]
+			d.n, d.at, d.reason = d.n+1, l.At, l.Reason
+		}
+		return read < maxDead
+	})
+	if err != nil {
+		return err
+	}
+	for r, groups := range found {
+		for _, group := range sortedKeys(groups) {
+			d := groups[group]
+			subject, of := "dead letters", "" // of nobody's making that is known
+			if group != "" {
+				subject, of = subject+" of group "+group, " of group "+group
+			}
+			summary := fmt.Sprintf("%d messages%s were refused, the last one as: %s", d.n, of, clip(oneLine(d.reason)))
+			if d.n == 1 {
+				summary = fmt.Sprintf("a message%s was refused: %s", of, clip(oneLine(d.reason)))
+			}
+			// The instant, and not the sequence, as the stream may be made anew.
+			seq := uint64(d.at.UnixNano()) //nolint:gosec // it was stored after 1970
+			if err := s.found(ctx, &finding{rule: r, subject: subject, group: group, summary: summary, at: stamp(d.at), source: fromDead, seq: seq}); err != nil {
+				return err
+			}
+		}
+	}
+	s.place.Dead, s.moved = last, true
+	return nil
+}
+
+// lookParked finds shards that are parked, as the nodes say that would fire for them.
+func (s *session) lookParked(ctx context.Context, r *Rule, now time.Time) error {
+	parked, err := s.conn.Parked(ctx, now)
+	if err != nil {
+		return err
+	}
+	const subject = "parked shards"
+	if len(parked) == 0 {
+		return s.over(ctx, r, subject, now, "all shards store again")
+	}
+	what := "shard"
+	if len(parked) > 1 {
+		what = "shards"
+	}
+	var list []string
+	for _, p := range parked {
+		list = append(list, fmt.Sprint(p.Shard))
+	}
+	return s.stands(ctx, r, subject, "", now, fmt.Sprintf("NATS refuses what %s %s is to store, and its jobs do not fire: %s",
+		what, strings.Join(list, ", "), clip(oneLine(parked[0].Reason))))
+}

@@ -1,0 +1,72 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// defaultAuthor is who the rules are by that are there from the start.
+const defaultAuthor = "carillon"
+
+// Defaults returns the rules that a cluster has from the start: about what must not go
+// unnoticed before anybody has thought of a rule. They have no channels, so their incidents
+// are in lists only until somebody adds some. They are rules as any other: whoever deletes
+// one does not get it again.
+func Defaults() []Rule {
+	return []Rule{
+		{
+			Alert: "dead-letters", Severity: Warning, When: Condition{DeadLetters: true}, GroupBy: ByGroup,
+			Description: "Messages about runs were refused: \"carillon dead-letters list\" has them, each with the reason.",
+		},
+		{
+			Alert: "streams-nearly-full", Severity: Warning, When: Condition{StreamFull: 80}, GroupBy: ByRule,
+			Description: "A stream of NATS fills up. Full, it refuses messages, or loses the oldest log lines: give it more room, or find out who fills it.",
+		},
+		{
+			Alert: "streams-full", Severity: Critical, When: Condition{StreamFull: 95}, GroupBy: ByRule,
+			Description: "A stream of NATS refuses messages, or is about to: runs are not triggered (TRIG), or not reported (EVT).",
+		},
+		{
+			Alert: "shards-parked", Severity: Critical, When: Condition{ShardsParked: true}, GroupBy: ByRule,
+			Description: "NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
+		},
+	}
+}
+
+// seeded says which defaults a cluster has been given.
+type seeded struct {
+	Rules []string `json:"rules"`
+}
+
+// seed gives the cluster the defaults that it has not been given yet, by this version or
+// another. A rule of the same name that is there already stays as it is.
+func seed(ctx context.Context, conn *bus.Conn) error {
+	done, revision, err := read[seeded](ctx, conn, keySeeded)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	if err != nil {
+		done = &seeded{}
+	}
+	book, before := NewBook(conn), len(done.Rules)
+	for _, r := range Defaults() {
+		if slices.Contains(done.Rules, r.Alert) {
+			continue
+		}
+		_, _, _, err := book.PutRule(ctx, r, bus.Edit{IfAbsent: true, Author: defaultAuthor, At: time.Now()})
+		if err != nil && !errors.Is(err, job.ErrConflict) {
+			return err
+		}
+		done.Rules = append(done.Rules, r.Alert)
+	}
+	if len(done.Rules) == before {
+		return nil
+	}
+	_, err = write(ctx, conn, keySeeded, done, revision)
+	return err
+}

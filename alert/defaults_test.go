@@ -1,0 +1,124 @@
+package alert_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/alert"
+	"carillon/bus"
+	"carillon/job"
+)
+
+// defaultIncidents returns the incidents of a default rule.
+func (w *world) defaultIncidents(rule string) []alert.Incident {
+	w.t.Helper()
+	list, err := w.book.Incidents(w.t.Context(), func(inc *alert.Incident) bool { return inc.Rule == rule })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list
+}
+
+func (w *world) bury(subject, reason string, seq uint64) {
+	w.t.Helper()
+	err := w.conn.BuryMessage(w.t.Context(), bus.StreamEvt, seq, &nats.Msg{Subject: subject, Header: nats.Header{}, Data: []byte("{}")}, errors.New(reason))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestANewDeadLetterRaisesAnIncidentByARuleThatIsThereFromTheStart(t *testing.T) {
+	run(t, func(w *world) {
+		w.bury("evt.1.billing", "from before there was a rule", 1)
+		time.Sleep(time.Second)
+		a := w.start("a")
+		time.Sleep(10 * time.Second)
+		if all := w.defaultIncidents("dead-letters"); len(all) != 0 {
+			w.t.Errorf("of what came before the rule there are the incidents %+v", all)
+		}
+		w.bury("evt.1.billing", "run 1 is of job ops/x", 2)
+		w.bury("evt.2.billing", "status \"ok\" is unknown", 3)
+		w.bury("mark.1.ops", "damaged", 4)
+		time.Sleep(10 * time.Second)
+		all := w.defaultIncidents("dead-letters")
+		if len(all) != 2 || all[0].Group+all[1].Group != "billingops" {
+			w.t.Fatalf("%+v", all)
+		}
+		for _, inc := range all {
+			want := "a message of group ops was refused: damaged"
+			if inc.Group == "billing" {
+				want = "2 messages of group billing were refused, the last one as: status \"ok\" is unknown"
+			}
+			if inc.Summary != want || inc.State != alert.Open {
+				w.t.Errorf("%+v, want %q", inc, want)
+			}
+		}
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(10 * time.Second)
+		if again := w.defaultIncidents("dead-letters"); len(again) != 2 || again[0].Count != 1 || again[1].Count != 1 {
+			w.t.Errorf("another node that reads them makes %+v", again)
+		}
+	})
+}
+
+func TestADefaultRuleIsARuleAsAnyOther(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		time.Sleep(settled)
+		rules, err := w.book.Rules(w.t.Context())
+		if err != nil || len(rules) != len(alert.Defaults()) || rules[0].Author != "carillon" {
+			w.t.Fatalf("%+v, %v", rules, err)
+		}
+		mine := alert.Rule{Alert: "streams-full", When: alert.Condition{StreamFull: 99}, Channels: []string{"hook"}}
+		if _, _, _, err := w.book.PutRule(w.t.Context(), mine, bus.Edit{At: time.Now()}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.book.DeleteRule(w.t.Context(), "dead-letters", bus.Edit{}); err != nil {
+			w.t.Fatal(err)
+		}
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(settled)
+		if _, err := w.book.Rule(w.t.Context(), "dead-letters"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("the rule that was deleted is there again: %v", err)
+		}
+		if e, err := w.book.Rule(w.t.Context(), "streams-full"); err != nil || e.Doc.When.StreamFull != 99 {
+			w.t.Errorf("the rule that was changed is %+v, %v", e, err)
+		}
+	})
+}
+
+func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		park := func(shards ...bus.ParkedShard) {
+			w.t.Helper()
+			if err := w.conn.PutParked(w.t.Context(), "n1", shards); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		want := func(n int, state alert.State) {
+			w.t.Helper()
+			all := w.defaultIncidents("shards-parked")
+			if len(all) != n || n > 0 && (all[0].State != state || all[0].Severity != alert.Critical) {
+				w.t.Errorf("%+v, want %d, the newest %s", all, n, state)
+			}
+		}
+		want(0, "")
+		park(bus.ParkedShard{Shard: 3, Reason: "message size exceeds maximum allowed"})
+		want(1, alert.Open)
+		park()
+		want(1, alert.Resolved)
+		park(bus.ParkedShard{Shard: 3, Reason: "again"})
+		want(2, alert.Open)
+		time.Sleep(2 * time.Minute) // the node is gone, and its shards are others'
+		want(2, alert.Resolved)
+	})
+}
