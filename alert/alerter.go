@@ -131,6 +131,7 @@ type session struct {
 	tallies  map[string]*tally
 	begun    map[job.RunID]time.Time // runs that have begun, and may still be looked at
 	lonely   map[string]time.Time    // executor groups without instance, and since when
+	unread   uint64                  // the end of EVT at the last look, if nobody reads it
 	lastSeen time.Time               // when what may be late was looked at last, before this session
 }
 

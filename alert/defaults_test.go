@@ -122,3 +122,22 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 		want(2, alert.Resolved)
 	})
 }
+
+// EVT is trimmed no further than the alerter has come.
+func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNext(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		w.bury("evt.1.billing", "damaged", 1) // so that there is a position
+		w.ends(report, job.StatusFailed)
+		w.ends(report, job.StatusFailed)
+		time.Sleep(20 * time.Second)
+		if upTo, err := w.conn.EventsAlerted(w.t.Context()); err != nil || upTo < 2 || upTo > 100 {
+			w.t.Errorf("the alerter has come to %d of EVT: %v", upTo, err)
+		}
+		w.rule(alert.Condition{Ends: []job.Status{job.StatusFailed}})
+		w.ends(report, job.StatusFailed)
+		time.Sleep(settled)
+		w.wantSent("opened billing/report failed")
+	})
+}

@@ -38,7 +38,7 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookParked(ctx, r, now))
 		}
 	}
-	errs = append(errs, s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))
+	errs = append(errs, s.passEvents(ctx), s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))
 	for _, err := range errs {
 		if err = ignoreAway(err); err != nil {
 			return err
@@ -47,6 +47,25 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 	if errors.Join(errs...) == nil && late {
 		s.place.Looked, s.moved = now, true
 	}
+	return nil
+}
+
+// passEvents moves the position on EVT on while no rule is about runs, since nothing is read
+// then, and EVT is trimmed no further than to the position. It moves to where EVT ended at
+// the look before, so that a rule that was just made finds what came after it.
+func (s *session) passEvents(ctx context.Context) error {
+	if len(s.shelf.ofRuns()) > 0 {
+		s.unread = 0
+		return nil
+	}
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
+	if err != nil {
+		return bus.Unavailable(err)
+	}
+	if s.unread > s.place.Events {
+		s.place.Events, s.moved = s.unread, true
+	}
+	s.unread = stream.CachedInfo().State.LastSeq
 	return nil
 }
 
