@@ -306,7 +306,7 @@ func (w *world) beat(group string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	data, err := json.Marshal(bus.Instance{Group: group, Instance: "i", State: bus.InstanceOnline, Protocol: bus.Protocol})
+	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: group, Instance: "i", State: bus.InstanceOnline, Protocol: bus.Protocol}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -39,14 +39,12 @@ func (a *Asker) Close() { _ = a.sub.Unsubscribe() } // fails only when the conne
 // Ask sends a request to one instance, as [Conn.AskInstance] does. It returns the number
 // of the question, never the same twice. There may be no answer: who asks has to give up
 // some time.
-func (a *Asker) Ask(group, instance, verb string, header nats.Header, body []byte) (question uint64, err error) {
+func (a *Asker) Ask(to Address, verb string, header nats.Header, body []byte) (question uint64, err error) {
 	a.asked++
-	m := &nats.Msg{
-		Subject: SubjectInstance(group, instance, verb), Reply: a.prefix + strconv.FormatUint(a.asked, 36),
-		Header: header, Data: body,
-	}
+	m := newRequest(to, verb, header, body)
+	m.Reply = a.prefix + strconv.FormatUint(a.asked, 36)
 	if err := a.nc.PublishMsg(m); err != nil {
-		return 0, fmt.Errorf("%w: ask on %s: %w", job.ErrUnavailable, m.Subject, err)
+		return 0, fmt.Errorf("%w: send %q to instance %s: %w", job.ErrUnavailable, verb, to, err)
 	}
 	return a.asked, nil
 }

@@ -17,7 +17,7 @@ func TestAnAskerTellsWhichQuestionWasAnsweredAndHow(t *testing.T) {
 		conn, t := w.conn, w.t
 		accepted := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 8}
 		var heard []*nats.Msg
-		sub, err := conn.NC.Subscribe(bus.SubjectInstance("g", "a", bus.VerbRun), func(m *nats.Msg) { heard = append(heard, m) })
+		sub, err := conn.NC.Subscribe(bus.NewAddress("g", "a", "s").Subject(bus.VerbRun), func(m *nats.Msg) { heard = append(heard, m) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestAnAskerTellsWhichQuestionWasAnsweredAndHow(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := func(instance string) uint64 {
-			n, err := asker.Ask("g", instance, bus.VerbRun, nats.Header{"K": {"v"}}, []byte("body"))
+			n, err := asker.Ask(bus.NewAddress("g", instance, "s"), bus.VerbRun, nats.Header{"K": {"v"}}, []byte("body"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -99,20 +99,13 @@ type CancelReply struct {
 	Found job.Status `json:"found"`
 }
 
-// KillRequest tells all instances of a group that a run is to end; see [SubjectKill].
-// The one that runs it answers with a [KillReply]; the others stay silent, and
-// refuse the run should its trigger still reach them.
+// KillRequest is the body of a [VerbKill] request, which all instances of a group get.
+// Those that have the run accept it and say which pieces; the others answer
+// [AnswerGone], and refuse the run should its trigger still reach them.
 type KillRequest struct {
 	RunID  job.RunID `json:"run_id"`
 	By     string    `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
-}
-
-// KillReply says that an instance has the run and is ending it.
-type KillReply struct {
-	Instance string `json:"instance"`
-	// Pieces are those that it has, by index, of a run that is done in pieces.
-	Pieces []int `json:"pieces,omitempty"`
 }
 
 // reply is what travels back for every request: a value, or a fault.
@@ -203,41 +196,6 @@ func (c *Conn) ask(ctx context.Context, subject string, header nats.Header, requ
 		return fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
 	}
 	return decodeReply(m, subject, value)
-}
-
-// AskAll sends a request to everybody who listens, and calls yield with each answer
-// that comes within the given time, until yield returns false. Refusals are passed
-// over. Nobody listening is no error; job.ErrUnavailable says that the request was not
-// sent, or ctx has ended.
-func AskAll[T any](ctx context.Context, c *Conn, subject string, request any, wait time.Duration, yield func(T) bool) error {
-	data, err := json.Marshal(request)
-	if err != nil {
-		return fmt.Errorf("encode request on %s: %w", subject, err)
-	}
-	inbox := c.NC.NewRespInbox()
-	sub, err := c.NC.SubscribeSync(inbox)
-	if err != nil {
-		return fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
-	}
-	defer func() { _ = sub.Unsubscribe() }()
-	if err := c.NC.PublishRequest(subject, inbox, data); err != nil {
-		return fmt.Errorf("%w: send request on %s: %w", job.ErrUnavailable, subject, err)
-	}
-	waiting, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for {
-		m, err := sub.NextMsgWithContext(waiting)
-		switch {
-		case errors.Is(err, nats.ErrNoResponders), err != nil && waiting.Err() != nil && ctx.Err() == nil:
-			return nil
-		case err != nil:
-			return fmt.Errorf("%w: await answers on %s: %w", job.ErrUnavailable, subject, err)
-		}
-		var value T
-		if decodeReply(m, subject, &value) == nil && !yield(value) {
-			return nil
-		}
-	}
 }
 
 // decodeReply is the inverse of [Respond]: it reads a value, or returns the error.

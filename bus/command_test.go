@@ -17,7 +17,7 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 	inCluster(t, func(w *world) {
 		var answer error
 		sub, err := w.conn.NC.Subscribe("ask", func(m *nats.Msg) {
-			if err := bus.Respond(m, bus.KillReply{Instance: "x"}, answer); err != nil {
+			if err := bus.Respond(m, bus.CancelReply{RunID: "x"}, answer); err != nil {
 				w.t.Error(err)
 			}
 		})
@@ -28,11 +28,11 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		asker := w.connect("asker")
-		ask := func() (reply bus.KillReply, err error) {
-			err = asker.Ask(w.t.Context(), "ask", bus.KillRequest{}, &reply, time.Second)
+		ask := func() (reply bus.CancelReply, err error) {
+			err = asker.Ask(w.t.Context(), "ask", bus.CancelRequest{}, &reply, time.Second)
 			return reply, err
 		}
-		if reply, err := ask(); err != nil || reply.Instance != "x" {
+		if reply, err := ask(); err != nil || reply.RunID != "x" {
 			w.t.Errorf("%+v, %v", reply, err)
 		}
 		for _, kind := range []error{job.ErrInvalid, job.ErrNotFound, job.ErrConflict, job.ErrStale, job.ErrUnavailable} {
@@ -69,9 +69,10 @@ func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
 		replies := []bus.InstanceReply{
 			{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 8},
 			{Instance: "a", Answer: bus.AnswerUnknownHandler, State: bus.InstanceOnline, Detail: "no handler \"x\"\n"},
+			{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 3, Slots: 8, Pieces: []int{0, 12}},
 		}
 		next := 0
-		sub, err := conn.NC.Subscribe(bus.SubjectInstance("g", "a", "*"), func(m *nats.Msg) {
+		sub, err := conn.NC.Subscribe(bus.NewAddress("g", "a", "s").Subject("*"), func(m *nats.Msg) {
 			if next < len(replies) {
 				_ = replies[next].Respond(m)
 			} else {
@@ -84,7 +85,7 @@ func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
 		}
 		defer func() { _ = sub.Unsubscribe() }()
 		ask := func() (*bus.InstanceReply, error) {
-			return conn.AskInstance(t.Context(), "g", "a", bus.VerbBeat, nil, nil, time.Second)
+			return conn.AskInstance(t.Context(), bus.NewAddress("g", "a", "s"), bus.VerbBeat, nil, nil, time.Second)
 		}
 		for i := range replies {
 			got, err := ask()
@@ -98,7 +99,7 @@ func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
 		if _, err := ask(); !errors.Is(err, job.ErrInvalid) || len(job.Problems(err)) != 1 {
 			t.Errorf("a refusal arrived as %v", err)
 		}
-		if _, err := conn.AskInstance(t.Context(), "g", "b", bus.VerbBeat, nil, nil, time.Second); !errors.Is(err, bus.ErrNobodyThere) {
+		if _, err := conn.AskInstance(t.Context(), bus.NewAddress("g", "b", "s"), bus.VerbBeat, nil, nil, time.Second); !errors.Is(err, bus.ErrNobodyThere) {
 			t.Errorf("who is gone: %v", err)
 		}
 	})

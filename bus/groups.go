@@ -261,11 +261,11 @@ func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 		if e.Operation() != jetstream.KeyValuePut {
 			continue
 		}
-		var i Instance
-		if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
+		h, err := ParseHeartbeat(e.Key(), e.Value())
+		if err != nil {
 			continue // not one of ours: nothing to show, and nothing to fail for
 		}
-		all, written = append(all, i), append(written, e.Created())
+		all, written = append(all, h.Instance), append(written, e.Created())
 		if e.Created().After(now) {
 			now = e.Created()
 		}

@@ -23,8 +23,8 @@ const AckWait = 15 * time.Second
 
 // Protocol is the version of the protocol between scheduler and executors. Version 2
 // added routed triggers and requests to one instance; who speaks version 1, which
-// had no number, only pulls.
-const Protocol = 2
+// had no number, only pulls. Version 3 put a secret into the subjects of requests.
+const Protocol = 3
 
 // InstanceState says whether an instance takes work.
 type InstanceState string
@@ -39,7 +39,7 @@ const (
 	InstanceIncompatible InstanceState = "incompatible" // speaks a protocol that is too old for routed runs: it only pulls
 )
 
-// Instance is what an executor says of itself with each heartbeat.
+// Instance is what an executor says of itself with each [Heartbeat], for all to see.
 type Instance struct {
 	Group     string        `json:"executor_group"`
 	Instance  string        `json:"instance"`

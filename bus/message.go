@@ -24,6 +24,7 @@ const (
 	MessageRecord   = "record.v1"
 	MessageAudit    = "audit.v1"
 	MessageMark     = "mark.v1"
+	MessageRequest  = "request.v1"
 )
 
 // NewMessage returns a message of the given kind.

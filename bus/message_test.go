@@ -219,11 +219,11 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "kill-request.json", asJSON(kill), kill, plain[bus.KillRequest])
 	hold := &bus.Hold{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
 	golden(t, "hold.json", asJSON(hold), hold, plain[bus.Hold])
-	instance := &bus.Instance{
-		Group: "billing", Instance: "worker-1", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"},
-		Slots: 8, Running: 1, Version: "1.2.3", SDK: "carillon-go/0.1.0", Host: "host", PID: 7, StartedAt: noon, At: noon,
-	}
-	golden(t, "instance.json", asJSON(instance), instance, plain[bus.Instance])
+	beat := &bus.Heartbeat{ControlSecret: "K7MZQ2XWVN4BTRJDS5LCHYG3FE", Instance: bus.Instance{
+		Group: "billing", Instance: "worker-1", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"}, Slots: 8, Running: 1,
+		Protocol: 3, Version: "1.2.3", SDK: "carillon-go/0.1.0", Host: "host", PID: 7, StartedAt: noon, At: noon,
+	}}
+	golden(t, "instance.json", asJSON(beat), beat, func(data []byte) (*bus.Heartbeat, error) { return bus.ParseHeartbeat("billing.worker-1", data) })
 }
 
 func TestAppendTriggerIsWhatJSONMarshalWrites(t *testing.T) {

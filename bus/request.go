@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,7 +14,7 @@ import (
 	"carillon/job"
 )
 
-// Requests to one instance, on [SubjectInstance].
+// Requests to one instance, on the subjects of its [Address].
 const (
 	VerbRun      = "run"      // take this attempt: the message is its trigger
 	VerbBeat     = "beat"     // are you alive, and taking work?
@@ -21,10 +23,11 @@ const (
 	VerbCordon   = "cordon"   // take no more, and stay
 	VerbUncordon = "uncordon" // take work again
 	VerbSet      = "set"      // change slots or labels
+	VerbKill     = "kill"     // end this run: the message is a KillRequest
 )
 
 // InstanceVerbs lists the requests that an instance answers.
-var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet}
+var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet, VerbKill}
 
 // Headers of a [VerbRun] request.
 const (
@@ -49,10 +52,10 @@ const (
 	AnswerCordoned       Answer = "cordoned"        // it takes no work
 	AnswerUnknownHandler Answer = "unknown_handler" // it has no handler of that name
 	AnswerUnknownKind    Answer = "unknown_kind"    // it does no tasks of that kind
-	AnswerGone           Answer = "gone"            // it does not have the attempt that it was to go on with
+	AnswerGone           Answer = "gone"            // it does not have the attempt that it was to go on with, or the run that it was to end
 )
 
-// InstanceReply answers every request on [SubjectInstance].
+// InstanceReply answers every request to an instance.
 type InstanceReply struct {
 	Instance string        `json:"instance"`
 	Answer   Answer        `json:"answer"`
@@ -63,6 +66,9 @@ type InstanceReply struct {
 	// DrainBy is when one that drains ends at the latest; zero while it takes as long as its
 	// runs need, or its SDK knows no such limit.
 	DrainBy time.Time `json:"drain_by,omitzero"`
+	// Pieces are those that it has, by index, of a run that it was to end and that is done
+	// in pieces.
+	Pieces []int `json:"pieces,omitempty"`
 }
 
 // MaxDrain is the longest time that an instance may be given to drain.
@@ -99,27 +105,58 @@ type SetRequest struct {
 // gone. It is a [job.ErrUnavailable].
 var ErrNobodyThere = fmt.Errorf("%w: nobody answers", job.ErrUnavailable)
 
-// AskInstance sends a request to one instance: a message with the given header and
-// body. The error is [ErrNobodyThere] at once when the instance is gone, another
-// job.ErrUnavailable when no answer came in time, so that nobody knows whether it was
-// heard, and what the instance refused otherwise.
-func (c *Conn) AskInstance(ctx context.Context, group, instance, verb string, header nats.Header, body []byte, timeout time.Duration) (*InstanceReply, error) {
-	subject := SubjectInstance(group, instance, verb)
+// AskInstance sends a request to one instance: a message with the given header, which
+// becomes part of it, and body. The error is [ErrNobodyThere] at once when the instance is
+// gone, another job.ErrUnavailable when no answer came in time, so that nobody knows
+// whether it was heard, and what the instance refused otherwise.
+func (c *Conn) AskInstance(ctx context.Context, to Address, verb string, header nats.Header, body []byte, timeout time.Duration) (*InstanceReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := c.NC.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: body})
+	m, err := c.NC.RequestMsgWithContext(ctx, newRequest(to, verb, header, body))
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return nil, fmt.Errorf("%w on %s", ErrNobodyThere, subject)
+		return nil, fmt.Errorf("%w at instance %s", ErrNobodyThere, to)
 	case err != nil:
-		return nil, fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
+		return nil, fmt.Errorf("%w: no answer to %q from instance %s: %w", job.ErrUnavailable, verb, to, err)
 	}
 	reply, err := parseInstanceReply(m)
 	if err != nil {
-		return nil, fmt.Errorf("ask on %s: %w", subject, err)
+		return nil, fmt.Errorf("send %q to instance %s: %w", verb, to, err)
 	}
 	return reply, nil
 }
+
+func newRequest(to Address, verb string, header nats.Header, body []byte) *nats.Msg {
+	if header == nil {
+		header = nats.Header{}
+	}
+	header[HeaderMessage] = requestKind
+	return &nats.Msg{Subject: to.Subject(verb), Header: header, Data: body}
+}
+
+// requestKind is the value of [HeaderMessage] of every request; it is never changed.
+var requestKind = []string{MessageRequest}
+
+// CheckRequest returns a [job.ErrInvalid] unless m says that it is a request to an
+// instance. What JetStream sends on somebody's behalf does not say so: acknowledgements
+// have no header, and what was stored has the header of its own kind, and those that
+// JetStream adds. Whoever refuses m must not answer it: nobody knows where the answer goes.
+func CheckRequest(m *nats.Msg) error {
+	if kind := m.Header.Get(HeaderMessage); kind != MessageRequest {
+		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; it must be %q", kind, MessageRequest)}
+	}
+	for key := range m.Header {
+		if len(key) >= len(natsHeaders) && strings.EqualFold(key[:len(natsHeaders)], natsHeaders) && key != headerRequestInfo {
+			return &job.InvalidError{Field: key, Reason: "is for messages of JetStream; a request has none"}
+		}
+	}
+	return nil
+}
+
+const (
+	natsHeaders       = "Nats-"             // begins the headers that are NATS' own
+	headerRequestInfo = "Nats-Request-Info" // which it adds to requests from another account
+)
 
 // Respond answers a request with r. It is what [Respond] does, at a fraction of the
 // cost.
@@ -134,6 +171,17 @@ func (r *InstanceReply) Respond(m *nats.Msg) error {
 	if !r.DrainBy.IsZero() {
 		value.text("drain_by", r.DrainBy.UTC().Format(time.RFC3339Nano))
 	}
+	if len(r.Pieces) > 0 {
+		value.key("pieces")
+		value = append(value, '[')
+		for i, piece := range r.Pieces {
+			if i > 0 {
+				value = append(value, ',')
+			}
+			value = strconv.AppendInt(value, int64(piece), 10)
+		}
+		value = append(value, ']')
+	}
 	reply := make(object, 0, 192)
 	reply.key("value")
 	reply = append(reply, value.end()...)
@@ -142,7 +190,7 @@ func (r *InstanceReply) Respond(m *nats.Msg) error {
 
 // RunRequest returns the header of a request to take the trigger in m.
 func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
-	h := nats.Header{HeaderMessage: {MessageTrigger}, HeaderAck: {m.Reply}}
+	h := nats.Header{HeaderAck: {m.Reply}}
 	if parent := m.Header.Get(tracing.Header); parent != "" {
 		h[tracing.Header] = []string{parent}
 	}

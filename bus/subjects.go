@@ -25,7 +25,7 @@ const (
 	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
 	BucketSecret   = "SECRET"   // <group>.<name> -> Secret
 	BucketHandler  = "HANDLER"  // <group>.<handler in base64url> -> Handler
-	BucketInst     = "INST"     // <group>.<instance> -> Instance
+	BucketInst     = "INST"     // <group>.<instance> -> Heartbeat
 	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
 	BucketGiven    = "GIVEN"    // <group>.<run> -> Given
 	BucketLedger   = "LEDGER"   // audited -> Audited, finding.<group>.<name>.<run> -> Finding
@@ -102,18 +102,6 @@ func ParseSubjectEvent(subject string) (shard int, group string, ok bool) {
 // SubjectLog returns where executors publish a run's log lines. Live readers
 // subscribe to it; the stream stores it as log.<group>.
 func SubjectLog(group string, run job.RunID) string { return "log." + group + "." + string(run) }
-
-// SubjectKill returns where all instances of a group hear that a run is to end.
-func SubjectKill(group string) string { return "exec." + group + "." + EveryInstance + ".kill" }
-
-// SubjectInstance returns where one instance takes a request; verb is one of
-// [InstanceVerbs], or "*".
-func SubjectInstance(group, instance, verb string) string {
-	return "exec." + group + "." + instance + "." + verb
-}
-
-// EveryInstance cannot be the name of an instance: it stands for all in [SubjectKill].
-const EveryInstance = "all"
 
 // VerbNudge is the verb of a message, not a request, that says that there is a
 // deferred item for a shard which its owner has not written itself.

@@ -98,9 +98,6 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	errs := []error{job.CheckSlug("executor_group", c.Group), job.CheckSlug("instance", c.Instance)}
-	if c.Instance == bus.EveryInstance {
-		errs = append(errs, &job.InvalidError{Field: "instance", Reason: fmt.Sprintf("%q stands for all instances; choose another name", c.Instance)})
-	}
 	errs = append(errs, checkSlots(c.Slots), c.Labels.Validate())
 	if c.MaxLogLines < 0 || c.MaxLogBytes < 0 {
 		errs = append(errs, &job.InvalidError{Field: "max_log_lines", Reason: "and max_log_bytes must not be negative"})

@@ -180,8 +180,8 @@ func TestARunThatWasKilledBeforeItCameIsReportedCancelledAndNotRun(t *testing.T)
 		if who := w.kill(id); who != "" {
 			t.Errorf("%q answered for a run that nobody has", who)
 		}
-		if err := w.conn.NC.Publish(bus.SubjectKill("g"), []byte("garbage")); err != nil {
-			t.Fatal(err)
+		if _, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbKill, nil, []byte("garbage"), time.Second); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("a kill of nothing: %v", err)
 		}
 		w.trigger(func(t *bus.Trigger) { t.RunID = id })
 		time.Sleep(time.Second)

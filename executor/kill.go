@@ -1,8 +1,10 @@
 package executor
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
@@ -10,11 +12,40 @@ import (
 	"carillon/job"
 )
 
-// decodeKill reads a request on [bus.SubjectKill].
+// kill ends a run, if it is here, and says which of its pieces are.
+func (l *loop) kill(life context.Context, m *nats.Msg) (answer bus.Answer, pieces []int, err error) {
+	req, err := decodeKill(m)
+	if err != nil {
+		return "", nil, err
+	}
+	answer = bus.AnswerGone
+	for key, r := range l.live {
+		if key.run != req.RunID {
+			continue
+		}
+		answer = bus.AnswerAccepted
+		if r.trigger.Total > 0 {
+			pieces = append(pieces, r.trigger.Index)
+		}
+		cause := killedBy(req)
+		if r.begun {
+			l.cancel(r, cause)
+			continue
+		}
+		l.forget(r)
+		l.conclude(life, r, outcome{status: job.StatusCancelled, message: cause.Error()})
+	}
+	// Of a run that is done in pieces, others may yet come here.
+	l.killed.add(attemptKey{run: req.RunID})
+	slices.Sort(pieces)
+	return answer, pieces, nil
+}
+
+// decodeKill reads a [bus.VerbKill] request.
 func decodeKill(m *nats.Msg) (bus.KillRequest, error) {
 	var req bus.KillRequest
 	if err := json.Unmarshal(m.Data, &req); err != nil {
-		return req, fmt.Errorf("decode kill request: %w", err)
+		return req, &job.InvalidError{Reason: fmt.Sprintf("the request names no run: %v", err)}
 	}
 	_, err := job.ParseRunID(string(req.RunID))
 	return req, err

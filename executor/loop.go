@@ -28,12 +28,12 @@ func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt, t.
 // loop owns what is known about live attempts. All its methods are called by the
 // goroutine of [Executor.Run].
 type loop struct {
-	e       *Executor
-	puller  *bus.Puller
-	kills   chan *nats.Msg
-	killSub *nats.Subscription
+	e      *Executor
+	puller *bus.Puller
 
-	requests   chan *nats.Msg // to this instance alone
+	address    bus.Address // with a secret of this start
+	secret     string
+	requests   chan *nats.Msg
 	requestSub *nats.Subscription
 
 	live     map[attemptKey]*Run // from delivery to acknowledgement
@@ -47,8 +47,9 @@ type loop struct {
 	done     recent    // attempts that ended here, and runs that were killed before they came
 	killed   recent
 
-	began    time.Time
-	lastBeat time.Time
+	began        time.Time
+	lastBeat     time.Time
+	introduction introduction
 
 	announced time.Time      // when all handlers were to be announced last
 	unsaid    []announcement // those of which it is not known that they are stored
@@ -57,16 +58,14 @@ type loop struct {
 func newLoop(e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), kills: make(chan *nats.Msg, 1024), requests: make(chan *nats.Msg, 8192),
+		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(), killed: newRecent(),
-		began: now.UTC().Truncate(time.Millisecond),
+		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}
+	l.address = bus.NewAddress(e.cfg.Group, e.cfg.Instance, l.secret)
 	l.slots, l.labels = e.settings.current()
 	var err error
-	if l.killSub, err = e.conn.NC.ChanSubscribe(bus.SubjectKill(e.cfg.Group), l.kills); err != nil {
-		return nil, fmt.Errorf("subscribe to kills: %w", err)
-	}
-	if l.requestSub, err = e.conn.NC.ChanSubscribe(bus.SubjectInstance(e.cfg.Group, e.cfg.Instance, "*"), l.requests); err != nil {
+	if l.requestSub, err = e.conn.NC.ChanSubscribe(l.address.Subject("*"), l.requests); err != nil {
 		return nil, fmt.Errorf("subscribe to requests: %w", err)
 	}
 	l.beat(now)
@@ -79,7 +78,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for len(l.live) > 0 || !untilIdle && !l.leaving {
-		if l.takes() {
+		if l.takes() && l.introduction.done {
 			l.puller.Ask(l.slots - len(l.live))
 		}
 		select {
@@ -89,8 +88,8 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 			l.receive(life, m)
 		case r := <-l.e.ended:
 			l.end(life, r)
-		case m := <-l.kills:
-			l.kill(life, m)
+		case <-l.introduction.stored():
+			l.introduction.done = true
 		case m := <-l.requests:
 			l.request(life, m)
 		case <-l.e.settings.changed:
@@ -224,42 +223,6 @@ func (l *loop) admitNext(life context.Context) {
 	}
 }
 
-// kill handles a request to end a run. The instance that has it answers.
-func (l *loop) kill(life context.Context, m *nats.Msg) {
-	req, err := decodeKill(m)
-	if err != nil {
-		l.e.metrics.rejected.Inc()
-		l.e.log.WarnContext(life, "kill rejected", "error", err)
-		return
-	}
-	found := false
-	reply := bus.KillReply{Instance: l.e.cfg.Instance}
-	for key, r := range l.live {
-		if key.run != req.RunID {
-			continue
-		}
-		found = true
-		if r.trigger.Total > 0 {
-			reply.Pieces = append(reply.Pieces, r.trigger.Index)
-		}
-		cause := killedBy(req)
-		if r.begun {
-			l.cancel(r, cause)
-			continue
-		}
-		l.forget(r)
-		l.conclude(life, r, outcome{status: job.StatusCancelled, message: cause.Error()})
-	}
-	// Of a run that is done in pieces, others may yet come here.
-	l.killed.add(attemptKey{run: req.RunID})
-	if !found {
-		return
-	}
-	if err := bus.Respond(m, reply, nil); err != nil {
-		l.e.log.DebugContext(life, "kill not answered", "run_id", req.RunID, "error", err)
-	}
-}
-
 // forget takes r off the list of those that wait for a slot.
 func (l *loop) forget(r *Run) {
 	for i, w := range l.waiting {
@@ -289,7 +252,7 @@ func (l *loop) look(life context.Context, now time.Time) {
 			l.abandon(life, r, now)
 		}
 	}
-	if now.Sub(l.lastBeat) >= bus.HeartbeatEvery {
+	if l.introduction.due(l.e.conn.NC) || now.Sub(l.lastBeat) >= bus.HeartbeatEvery {
 		l.beat(now)
 	}
 	l.puller.Look(now)
@@ -390,9 +353,6 @@ func (l *loop) cancelAll(cause error) {
 // leave takes the executor off the bus.
 func (l *loop) leave(life context.Context) {
 	l.beatGone()
-	if err := l.killSub.Unsubscribe(); err != nil {
-		l.e.log.DebugContext(life, "kills not unsubscribed", "error", err)
-	}
 	if err := l.requestSub.Unsubscribe(); err != nil {
 		l.e.log.DebugContext(life, "requests not unsubscribed", "error", err)
 	}

@@ -68,17 +68,12 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 	same("event", func() any { return &bus.Event{} })
 	same("log", func() any { return &bus.Log{} })
 	same("kill", func() any { return &bus.KillRequest{} })
-	same("kill-reply", func() any {
-		return &struct {
-			Value bus.KillReply `json:"value"`
-		}{}
-	})
 	same("instance-reply", func() any {
 		return &struct {
 			Value bus.InstanceReply `json:"value"`
 		}{}
 	})
-	same("instance", func() any { return &bus.Instance{} })
+	same("instance", func() any { return &bus.Heartbeat{} })
 	same("secret", func() any { return &bus.Secret{} })
 	same("handler", func() any { return &bus.Handler{} })
 	same("http", func() any { return &job.HTTP{} })
@@ -186,9 +181,13 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var reply bus.KillReply
-	if err := all.Ask(t.Context(), bus.SubjectKill("billing"), bus.KillRequest{RunID: id}, &reply, 10*time.Second); err != nil {
+	beat, err := all.Heartbeat(t.Context(), "billing", e.Instance())
+	if err != nil {
 		t.Fatal(err)
+	}
+	reply, err := all.AskInstance(t.Context(), beat.Address(), bus.VerbKill, nil, fmt.Appendf(nil, `{"run_id":%q}`, id), 10*time.Second)
+	if err != nil || reply.Answer != bus.AnswerAccepted {
+		t.Fatalf("%+v, %v", reply, err)
 	}
 	if end := witness.finished(); end.RunID != id || end.Status != job.StatusCancelled {
 		t.Errorf("run %s ended as %s", end.RunID, end.Status)
@@ -196,7 +195,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if got, err := own.Script(t.Context(), "billing", job.DigestOf("true")); err != nil || got != "true" {
 		t.Errorf("script %q, %v", got, err)
 	}
-	handOver(t, all, e.Instance())
+	handOver(t, all, beat.Address())
 	if err := all.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db"}); err != nil {
 		t.Fatal(err)
 	}
@@ -238,8 +237,8 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	forbidden("trig.0.any.billing")
 	forbidden("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-other")
 	forbidden("$KV.INST.other.x")
-	forbidden("exec.billing.all.kill")
 	forbidden("exec.billing.x.run")
+	forbidden(beat.Address().Subject(bus.VerbKill))
 	forbidden("$KV.CLAIM.other.x")
 	forbidden("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.other." + job.DigestOf("true"))
 	forbidden("$KV.SCRIPT.billing." + job.DigestOf("true"))
@@ -250,7 +249,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 
 // handOver has an instance do an at_most_once run as a dispatcher would, and waits
 // until it has acknowledged that.
-func handOver(t *testing.T, conn *bus.Conn, instance string) {
+func handOver(t *testing.T, conn *bus.Conn, to bus.Address) {
 	t.Helper()
 	name, at := job.Name("billing/routed"), time.Now().UTC().Truncate(time.Millisecond)
 	tr := &bus.Trigger{
@@ -278,7 +277,7 @@ func handOver(t *testing.T, conn *bus.Conn, instance string) {
 		t.Fatal(err)
 	}
 	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply()}, "", false)
-	reply, err := conn.AskInstance(t.Context(), "billing", instance, bus.VerbRun, header, pulled.Data(), 10*time.Second)
+	reply, err := conn.AskInstance(t.Context(), to, bus.VerbRun, header, pulled.Data(), 10*time.Second)
 	if err != nil || reply.Answer != bus.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -27,24 +28,31 @@ func (l *loop) state() bus.InstanceState {
 	return bus.InstanceOnline
 }
 
-// request answers a request to this instance.
+// request answers a request to this instance. What only looks like one has no answer.
 func (l *loop) request(life context.Context, m *nats.Msg) {
-	verb := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
-	answer, detail, err := l.obey(life, verb, m)
-	if err != nil {
+	verb := l.address.Verb(m.Subject)
+	if err := bus.CheckRequest(m); err != nil {
 		l.e.metrics.rejected.Inc()
-		l.e.log.WarnContext(life, "request refused", "subject", m.Subject, "error", err)
+		l.e.log.WarnContext(life, "message refused that is no request", "verb", verb, "error", err)
+		return
 	}
-	reply := bus.InstanceReply{
-		Instance: l.e.cfg.Instance, Answer: answer, State: l.state(), Running: len(l.live), Slots: l.slots, Detail: detail, DrainBy: l.drainBy,
+	reply := bus.InstanceReply{Instance: l.e.cfg.Instance}
+	var err error
+	if verb == bus.VerbKill {
+		reply.Answer, reply.Pieces, err = l.kill(life, m)
+	} else {
+		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
+	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, l.drainBy
 	if err == nil {
 		err = reply.Respond(m)
 	} else {
+		l.e.metrics.rejected.Inc()
+		l.e.log.WarnContext(life, "request refused", "verb", verb, "error", err)
 		err = bus.Respond(m, nil, err)
 	}
 	if err != nil {
-		l.e.log.DebugContext(life, "request not answered", "subject", m.Subject, "error", err)
+		l.e.log.DebugContext(life, "request not answered", "verb", verb, "error", err)
 	}
 }
 
@@ -82,7 +90,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 		}
 		l.adjust(life)
 	default:
-		return "", "", &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in one of %s", m.Subject, strings.Join(bus.InstanceVerbs, ", "))}
+		return "", "", &job.InvalidError{Field: "verb", Reason: fmt.Sprintf("%q must be one of %s", verb, strings.Join(bus.InstanceVerbs, ", "))}
 	}
 	return bus.AnswerAccepted, "", nil
 }
@@ -167,7 +175,9 @@ func (l *loop) idle(m *nats.Msg) (bus.Answer, string, error) {
 // so, the trigger is its own to answer.
 func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, error) {
 	// As if it had been pulled, by the reply subject of whoever did.
-	pulled := &nats.Msg{Subject: m.Subject, Reply: m.Header.Get(bus.HeaderAck), Header: m.Header, Data: m.Data, Sub: m.Sub}
+	header := maps.Clone(m.Header)
+	header.Set(bus.HeaderMessage, bus.MessageTrigger)
+	pulled := &nats.Msg{Subject: m.Subject, Reply: m.Header.Get(bus.HeaderAck), Header: header, Data: m.Data, Sub: m.Sub}
 	t, err := l.decode(pulled)
 	if err != nil {
 		return "", "", err

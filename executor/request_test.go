@@ -30,7 +30,7 @@ func (w *world) offer(change ...func(*bus.Trigger)) string {
 		w.t.Fatal(err)
 	}
 	header := bus.RunRequest(&nats.Msg{Reply: m.Reply()}, "", false)
-	reply, err := w.conn.AskInstance(w.t.Context(), "g", "a", bus.VerbRun, header, m.Data(), time.Second)
+	reply, err := w.conn.AskInstance(w.t.Context(), w.address("a"), bus.VerbRun, header, m.Data(), time.Second)
 	if err != nil {
 		return err.Error()
 	}
@@ -102,14 +102,11 @@ func TestAnInstanceSaysWhatItCannotDo(t *testing.T) {
 		w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
 		w.wantOffer("unknown_handler 0/32", func(t *bus.Trigger) { t.Task.Handler = "x" })
 		w.wantOffer("unknown_kind 0/32", func(t *bus.Trigger) { t.Task = job.Task{Shell: "true"} })
-		if _, err := w.conn.AskInstance(t.Context(), "g", "a", "dance", nil, nil, time.Second); !errors.Is(err, job.ErrInvalid) {
+		if _, err := w.conn.AskInstance(t.Context(), w.address("a"), "dance", nil, nil, time.Second); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("an unknown request: %v", err)
 		}
-		if _, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbRun, nil, []byte("{"), time.Second); !errors.Is(err, job.ErrInvalid) {
+		if _, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbRun, nil, []byte("{"), time.Second); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("no trigger: %v", err)
-		}
-		if _, err := executor.New(w.conn, executor.Config{Group: "g", Instance: "all"}); !errors.Is(err, job.ErrInvalid) {
-			t.Errorf("an instance called all: %v", err)
 		}
 	})
 }
@@ -124,14 +121,14 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 		time.Sleep(time.Second)
 		drain := func(body string) *bus.InstanceReply {
 			t.Helper()
-			reply, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbDrain, nil, []byte(body), time.Second)
+			reply, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbDrain, nil, []byte(body), time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return reply
 		}
 		for _, bad := range []string{`{"within":"-5s"}`, `{"within":"8d"}`, `{"within":1}`} {
-			if _, err := w.conn.AskInstance(t.Context(), "g", "a", bus.VerbDrain, nil, []byte(bad), time.Second); !errors.Is(err, job.ErrInvalid) {
+			if _, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbDrain, nil, []byte(bad), time.Second); !errors.Is(err, job.ErrInvalid) {
 				t.Errorf("drain %s: %v", bad, err)
 			}
 		}
@@ -167,13 +164,62 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 		last := w.trigger()
 		time.Sleep(time.Second)
 		for _, body := range []string{`{"within":"1m"}`, ``} {
-			if _, err := w.conn.AskInstance(t.Context(), "g", "c", bus.VerbDrain, nil, []byte(body), time.Second); err != nil {
+			if _, err := w.conn.AskInstance(t.Context(), w.address("c"), bus.VerbDrain, nil, []byte(body), time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}
 		time.Sleep(3 * time.Hour)
 		if e := w.finished(last.RunID); e.Instance != "c" || e.Status != job.StatusSucceeded {
 			t.Errorf("without a limit it ended %+v", e)
+		}
+	})
+}
+
+// Whoever asks all instances that may have a run reads their heartbeats.
+func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		full := func(maxBytes int64) {
+			t.Helper()
+			s, err := w.conn.JS.Stream(t.Context(), "KV_"+bus.BucketInst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := s.CachedInfo().Config
+			cfg.MaxBytes = maxBytes
+			if _, err := w.conn.JS.UpdateStream(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		full(1)
+		var c counter
+		w.start("a", executor.Config{}, handler(c.sleeper(time.Minute)))
+		tr := w.trigger()
+		time.Sleep(20 * time.Second)
+		if _, err := w.conn.Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != 0 {
+			t.Fatalf("%d runs while nobody knows the instance; %v", c.total(), err)
+		}
+		full(-1)
+		time.Sleep(2 * time.Second)
+		if who := w.kill(tr.RunID); who != "a" {
+			t.Errorf("%q ended the run, want a", who)
+		}
+
+		// It was cut off for so long that its heartbeat was forgotten.
+		w.broker.Partition("a")
+		time.Sleep(bus.InstanceShown + time.Minute)
+		full(1)
+		begun := c.total()
+		tr = w.trigger()
+		w.broker.Heal("a")
+		time.Sleep(time.Minute)
+		if _, err := w.conn.Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != begun {
+			t.Fatalf("%d more runs while nobody knows the instance; %v", c.total()-begun, err)
+		}
+		full(-1)
+		time.Sleep(2 * time.Second)
+		if who := w.kill(tr.RunID); who != "a" {
+			t.Errorf("%q ended the run, want a", who)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"sync"
@@ -214,12 +215,31 @@ func (w *world) lines(id job.RunID) []bus.LogLine {
 // kill asks the group to end a run, and returns who answered, "" for nobody.
 func (w *world) kill(id job.RunID) string {
 	w.t.Helper()
-	var reply bus.KillReply
-	err := w.conn.Ask(w.t.Context(), bus.SubjectKill("g"), bus.KillRequest{RunID: id, By: "ann", Reason: "wrong day"}, &reply, time.Second)
+	body, err := json.Marshal(bus.KillRequest{RunID: id, By: "ann", Reason: "wrong day"})
 	if err != nil {
-		return ""
+		w.t.Fatal(err)
 	}
-	return reply.Instance
+	who := ""
+	err = w.conn.AskGroup(w.t.Context(), "g", bus.VerbKill, body, time.Second, func(r *bus.InstanceReply) bool {
+		if r.Answer == bus.AnswerAccepted {
+			who = r.Instance
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+	return who
+}
+
+// address returns where an instance takes requests.
+func (w *world) address(instance string) bus.Address {
+	w.t.Helper()
+	beat, err := w.conn.Heartbeat(w.t.Context(), "g", instance)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return beat.Address()
 }
 
 // counter counts the runs that are being done, and the most there were at once.

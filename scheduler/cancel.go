@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"carillon/job"
 )
 
-// killWait is how long the instances of a group have to say that they run something.
+// killWait is how long the instances of a group have to say whether they run something.
 const killWait = time.Second
 
 // cancelRun ends a run. First all instances of the group hear of it: the one that
@@ -123,12 +124,17 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 // triggers that none of them has begun.
 func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []storedTrigger) (waiting []storedTrigger, err error) {
 	waiting = found
-	request := bus.KillRequest{RunID: r.RunID, By: r.By, Reason: r.Reason}
-	err = bus.AskAll(ctx, o.s.conn, bus.SubjectKill(r.Job.Group()), request, killWait, func(reply bus.KillReply) bool {
-		waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
-			return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)
-		})
-		return len(waiting) > 0
+	request, err := json.Marshal(bus.KillRequest{RunID: r.RunID, By: r.By, Reason: r.Reason})
+	if err != nil {
+		return nil, fmt.Errorf("encode kill of run %s: %w", r.RunID, err)
+	}
+	err = o.s.conn.AskGroup(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *bus.InstanceReply) bool {
+		if reply.Answer == bus.AnswerAccepted {
+			waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
+				return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)
+			})
+		}
+		return true // each is to hear of it, and to refuse what may yet come to it
 	})
 	return waiting, err
 }

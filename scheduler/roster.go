@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -86,10 +85,11 @@ func (t *terms) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live
 		}
 		return
 	}
-	is := &rosterMember{heard: time.Now()}
-	if json.Unmarshal(e.Value(), &is.Instance) != nil || is.Key() != e.Key() {
+	h, err := bus.ParseHeartbeat(e.Key(), e.Value())
+	if err != nil {
 		return // not one of ours
 	}
+	is := &rosterMember{Instance: h.Instance, heard: time.Now()}
 	if !live && e.Created().Before(is.heard) {
 		is.heard = e.Created() // perhaps long ago
 	}

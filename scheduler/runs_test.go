@@ -30,6 +30,22 @@ func (w *world) execute(takes time.Duration) {
 	w.executeAs(func(*bus.Trigger) (time.Duration, job.Status) { return takes, job.StatusSucceeded })
 }
 
+// known makes an instance known, and returns where it is to take requests.
+func (w *world) known(conn *bus.Conn, group, instance string) bus.Address {
+	w.t.Helper()
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{
+		Group: group, Instance: instance, State: bus.InstanceOnline, Protocol: bus.Protocol, At: time.Now(),
+	}}
+	data, err := json.Marshal(beat)
+	if err == nil {
+		_, err = conn.JS.Publish(w.t.Context(), bus.SubjectHeartbeat(group, instance), data)
+	}
+	if err != nil {
+		w.t.Error(err)
+	}
+	return beat.Address()
+}
+
 // executeAs is execute where do says how long an attempt takes, and how it ends unless
 // it is killed first.
 func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
@@ -50,7 +66,7 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 
 func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) (time.Duration, job.Status)) {
 	kills := make(chan *nats.Msg, 16)
-	if _, err := x.conn.NC.ChanSubscribe(bus.SubjectKill(group), kills); err != nil {
+	if _, err := x.conn.NC.ChanSubscribe(x.w.known(x.conn, group, "x").Subject(bus.VerbKill), kills); err != nil {
 		x.w.t.Error(err)
 		return
 	}
@@ -75,7 +91,7 @@ func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) 
 		case <-pause.C:
 		case kill := <-kills:
 			status = job.StatusCancelled
-			if err := bus.Respond(kill, bus.KillReply{Instance: "x"}, nil); err != nil {
+			if err := (&bus.InstanceReply{Instance: "x", Answer: bus.AnswerAccepted}).Respond(kill); err != nil {
 				x.w.t.Error(err)
 			}
 		case <-ctx.Done():
@@ -325,13 +341,13 @@ func TestCancellingARunningRunIsItsExecutorsBusiness(t *testing.T) {
 		}
 		heard := make(chan bus.KillRequest, 1)
 		executor := w.connect("executor")
-		if _, err := executor.NC.Subscribe(bus.SubjectKill("g"), func(m *nats.Msg) {
+		if _, err := executor.NC.Subscribe(w.known(executor, "g", "x").Subject(bus.VerbKill), func(m *nats.Msg) {
 			var r bus.KillRequest
-			if err := json.Unmarshal(m.Data, &r); err != nil {
+			if err := errors.Join(bus.CheckRequest(m), json.Unmarshal(m.Data, &r)); err != nil {
 				w.t.Error(err)
 			}
 			heard <- r
-			_ = bus.Respond(m, bus.KillReply{Instance: "x"}, nil)
+			_ = (&bus.InstanceReply{Instance: "x", Answer: bus.AnswerAccepted}).Respond(m)
 		}); err != nil {
 			w.t.Fatal(err)
 		}

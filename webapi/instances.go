@@ -76,8 +76,12 @@ func (h *handlers) tellInstance(ctx context.Context, group, instance, verb strin
 	if err != nil {
 		return nil, fmt.Errorf("encode request to instance %s: %w", instance, err)
 	}
-	reply, err := h.conn.AskInstance(ctx, group, instance, verb, nil, data, instanceWait)
-	if errors.Is(err, bus.ErrNobodyThere) {
+	beat, err := h.conn.Heartbeat(ctx, group, instance)
+	var reply *bus.InstanceReply
+	if err == nil {
+		reply, err = h.conn.AskInstance(ctx, beat.Address(), verb, nil, data, instanceWait)
+	}
+	if errors.Is(err, bus.ErrNobodyThere) || errors.Is(err, job.ErrNotFound) {
 		return nil, fmt.Errorf("%w: group %s has no live instance %s that takes requests", job.ErrNotFound, group, instance)
 	}
 	return reply, err

@@ -2,13 +2,17 @@ package webapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
 	"carillon/executor"
+	"carillon/job"
 )
 
 func TestInstancesAreToldWhatToDo(t *testing.T) {
@@ -50,4 +54,39 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w.problem(400, "invalid", "POST", path+"drain", `{"within":"soon"}`, "within")
 	tell("drain", nil, bus.InstanceReply{State: bus.InstanceDraining, Slots: 7})
 	w.check(<-over)
+}
+
+func TestNothingThatTheAPITellsHasTheSecretOfAnInstance(t *testing.T) {
+	w := newWorld(t)
+	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{
+		Group: "billing", Instance: "b1", State: bus.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: bus.Protocol, StartedAt: noon, At: noon,
+	}}
+	data, err := json.Marshal(beat)
+	w.check(err)
+	_, err = w.conn.JS.Publish(w.Context(), bus.SubjectHeartbeat("billing", "b1"), data)
+	w.check(err)
+	silent := func(name, text string) {
+		t.Helper()
+		if strings.Contains(text, beat.ControlSecret) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for _, path := range []string{"groups", "nodes", "overview"} {
+		a := w.send("GET", "/api/v1/"+path, nil)
+		if a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, a.status, a.text)
+		}
+		silent(path, a.text)
+	}
+	silent("metrics", w.send("GET", "/metrics", nil).text)
+	a := w.send("POST", "/api/v1/diagnostics", nil)
+	for name, text := range unzip(t, a.text) {
+		silent(name, text)
+	}
+	silent("an instance that is gone", w.send("POST", "/api/v1/groups/billing/instances/b1/drain", nil).text)
+	sub, err := w.conn.NC.Subscribe(beat.Address().Subject("*"), func(m *nats.Msg) { _ = bus.Respond(m, nil, job.ErrConflict) })
+	w.check(err)
+	silent("a request that is refused", w.send("POST", "/api/v1/groups/billing/instances/b1/cordon", nil).text)
+	w.check(sub.Unsubscribe())
 }

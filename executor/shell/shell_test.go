@@ -181,9 +181,15 @@ func TestAKillReachesTheTask(t *testing.T) {
 	w := newWorld(t)
 	tr := w.Begin(sh("echo up; sleep 600"))
 	w.Line()
-	var reply bus.KillReply
-	if err := w.Conn.Ask(t.Context(), bus.SubjectKill("g"), bus.KillRequest{RunID: tr.RunID, By: "ann"}, &reply, 10*time.Second); err != nil {
-		t.Fatal(err)
+	accepted := 0
+	err := w.Conn.AskGroup(t.Context(), "g", bus.VerbKill, fmt.Appendf(nil, `{"run_id":%q,"by":"ann"}`, tr.RunID), 10*time.Second, func(r *bus.InstanceReply) bool {
+		if r.Answer == bus.AnswerAccepted {
+			accepted++
+		}
+		return true
+	})
+	if err != nil || accepted != 1 {
+		t.Fatalf("%d instances ended the run, %v", accepted, err)
 	}
 	runnertest.WantEnd(t, w.End(), job.StatusCancelled, 143, "cancelled by ann")
 }

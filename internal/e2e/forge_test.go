@@ -70,9 +70,6 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	forge("evt.9999.default", bus.MessageEvent, event(func(e *bus.Event) { e.Shard = 9999 }))
 	forge(bus.SubjectLog("default", victim), bus.MessageLog, []byte("garbage"))
 	forge(bus.SubjectLog("default", victim), bus.MessageLog, []byte(`{"run_id":"`+string(victim)+`","job":"payroll/report","attempt":1,"lines":[{"seq":1}]}`))
-	if err := nc.Publish(bus.SubjectKill("default"), []byte("garbage")); err != nil {
-		t.Fatal(err)
-	}
 
 	awaitRefused := func(want int) {
 		t.Helper()

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -64,7 +65,11 @@ func (w *twins) offer(ctx context.Context, m jetstream.Msg, order []int) {
 	var asking sync.WaitGroup
 	for i := range taken {
 		asking.Go(func() {
-			reply, err := w.conn.AskInstance(ctx, w.group, w.instances[order[i]], bus.VerbRun, header, m.Data(), 2*time.Second)
+			beat, err := w.conn.Heartbeat(ctx, w.group, w.instances[order[i]])
+			if err != nil {
+				return // it is as good as gone
+			}
+			reply, err := w.conn.AskInstance(ctx, beat.Address(), bus.VerbRun, maps.Clone(header), m.Data(), 2*time.Second)
 			taken[i] = err == nil && reply.Answer == bus.AnswerAccepted
 		})
 	}

@@ -197,12 +197,13 @@ func TestARunThatWasAcceptedAndNeverBegunIsDoneByAnother(t *testing.T) {
 		w.executor("b", 3*time.Second)
 		time.Sleep(time.Second)
 		// Instance a says that it takes the run, and dies at that moment.
+		secret := bus.NewControlSecret()
 		dying := w.connect("a")
 		kv, err := dying.JS.KeyValue(w.t.Context(), bus.BucketInst)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := dying.NC.Subscribe(bus.SubjectInstance("g", "a", bus.VerbRun), func(m *nats.Msg) {
+		if _, err := dying.NC.Subscribe(bus.NewAddress("g", "a", secret).Subject(bus.VerbRun), func(m *nats.Msg) {
 			reply := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 4}
 			if err := reply.Respond(m); err != nil {
 				w.t.Error(err)
@@ -211,10 +212,10 @@ func TestARunThatWasAcceptedAndNeverBegunIsDoneByAnother(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		for _, change := range []func(*bus.Trigger){func(*bus.Trigger) {}, atMostOnce} { // nobody has claimed it
-			i := bus.Instance{
+			i := bus.Heartbeat{ControlSecret: secret, Instance: bus.Instance{
 				Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"},
 				Slots: 4, Protocol: bus.Protocol, At: time.Now(),
-			}
+			}}
 			data, err := json.Marshal(i)
 			if err != nil {
 				w.t.Fatal(err)
@@ -291,7 +292,11 @@ func TestTwoDispatchersWithTheSameTriggerMakeOneRun(t *testing.T) {
 			w.executor("a", time.Minute)
 			w.executor("b", time.Minute)
 			time.Sleep(time.Second)
-			requests, err := w.conn.NC.SubscribeSync(bus.SubjectInstance("g", "b", bus.VerbRun))
+			b, err := w.conn.Heartbeat(w.t.Context(), "g", "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests, err := w.conn.NC.SubscribeSync(b.Address().Subject(bus.VerbRun))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -173,8 +173,8 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 		}
 		return
 	}
-	var i bus.Instance
-	if json.Unmarshal(e.Value(), &i) != nil || i.Key() != e.Key() {
+	beat, err := bus.ParseHeartbeat(e.Key(), e.Value())
+	if err != nil {
 		return // not one of ours
 	}
 	if g == nil {
@@ -182,7 +182,7 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 		g.as = d.known[name]
 		d.groups[name] = g
 	}
-	g.hear(i, heard)
+	g.hear(beat, heard)
 	d.settleLocked(ctx, g)
 }
 

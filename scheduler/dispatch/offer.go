@@ -209,7 +209,7 @@ func (o *offer) sound(ctx context.Context, m *member) bool {
 // instance.
 func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*bus.InstanceReply, error) {
 	// A dispatcher that is told to end must still hear who has accepted.
-	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.name, m.name, verb, header, body, timeout)
+	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.address(m), verb, header, body, timeout)
 	o.learn(m, reply, err)
 	return reply, err
 }

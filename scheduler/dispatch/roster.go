@@ -34,6 +34,7 @@ type member struct {
 	name  string
 	hash  uint64
 	info  bus.Instance
+	to    bus.Address
 	heard time.Time
 	// Why it is not asked, and until when; without an instant, until its next heartbeat.
 	shun      string
@@ -55,21 +56,22 @@ func poolOf(t *bus.Trigger) poolKey {
 }
 
 // hear takes in a heartbeat.
-func (r *roster) hear(i bus.Instance, heard time.Time) {
+func (r *roster) hear(beat *bus.Heartbeat, heard time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	i := &beat.Instance
 	m := r.members[i.Instance]
 	if m == nil {
 		m = &member{name: i.Instance, hash: route.HashOf(i.Instance)}
 		r.members[i.Instance] = m
 	}
-	if !m.info.SameUse(&i) {
+	if !m.info.SameUse(i) {
 		r.pools = nil
 	}
 	if m.info.Slots < i.Slots {
 		r.reopenLocked(m, heard)
 	}
-	m.info, m.heard = i, heard
+	m.info, m.to, m.heard = *i, beat.Address(), heard
 	if m.shunUntil.IsZero() {
 		m.shun = ""
 	}
@@ -289,6 +291,13 @@ func (r *roster) note(name job.Name, instance string) {
 		live = append(live, route.Instance{Name: member})
 	}
 	r.memory.Note(name, instance, live)
+}
+
+// address returns where a member takes requests, by its latest heartbeat.
+func (r *roster) address(m *member) bus.Address {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return m.to
 }
 
 // find returns the member of that name, nil if there is none.

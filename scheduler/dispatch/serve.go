@@ -118,7 +118,7 @@ func (s *server) ask(o *offer) bool {
 	if m == nil {
 		return false
 	}
-	number, err := s.asker.Ask(s.g.name, m.name, bus.VerbRun, bus.RunRequest(o.m, "", false), o.m.Data)
+	number, err := s.asker.Ask(s.g.address(m), bus.VerbRun, bus.RunRequest(o.m, "", false), o.m.Data)
 	if err != nil {
 		return false
 	}

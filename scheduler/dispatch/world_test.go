@@ -237,7 +237,11 @@ func (w *world) wantTriggers(want int) {
 // ask sends a request to instance a, and returns its answer and state.
 func (w *world) ask(verb string) string {
 	w.t.Helper()
-	reply, err := w.conn.AskInstance(w.t.Context(), "g", "a", verb, nil, []byte("{}"), time.Second)
+	beat, err := w.conn.Heartbeat(w.t.Context(), "g", "a")
+	if err != nil {
+		return err.Error()
+	}
+	reply, err := w.conn.AskInstance(w.t.Context(), beat.Address(), verb, nil, []byte("{}"), time.Second)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,0 +1,178 @@
+package bus_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+func TestAnAddressKeepsItsSecretOutOfWhatIsShown(t *testing.T) {
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: "g", Instance: "a", Protocol: bus.Protocol}}
+	to := beat.Address()
+	if got := to.Subject(bus.VerbKill); got != "exec.g.a-"+beat.ControlSecret+".kill" {
+		t.Errorf("subject %q", got)
+	}
+	var logged bytes.Buffer
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "to", to, "instance", beat.Instance)
+	data, err := json.Marshal(map[string]any{"to": to, "instance": beat.Instance})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{fmt.Sprint(to), fmt.Sprintf("%+v %#v", to, to), logged.String(), string(data)} {
+		if strings.Contains(shown, beat.ControlSecret) {
+			t.Errorf("shown: %s", shown)
+		}
+	}
+	if bus.NewControlSecret() == beat.ControlSecret {
+		t.Error("two starts have the same secret")
+	}
+}
+
+func TestErrorsOfRequestsDoNotTellTheSecret(t *testing.T) {
+	inCluster(t, func(w *world) {
+		secret := bus.NewControlSecret()
+		to := bus.NewAddress("g", "a", secret)
+		ask := func(want error) {
+			w.t.Helper()
+			_, err := w.conn.AskInstance(w.t.Context(), to, bus.VerbBeat, nil, nil, time.Second)
+			if !errors.Is(err, want) || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "g/a") {
+				w.t.Errorf("%v, want %v of g/a", err, want)
+			}
+		}
+		ask(bus.ErrNobodyThere)
+		sub, err := w.conn.NC.Subscribe(to.Subject("*"), func(m *nats.Msg) { _ = bus.Respond(m, nil, &job.InvalidError{Field: "verb", Reason: "is none"}) })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ask(job.ErrInvalid)
+		if err := sub.Unsubscribe(); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := w.conn.NC.Subscribe(to.Subject("*"), func(*nats.Msg) {}); err != nil {
+			w.t.Fatal(err)
+		}
+		ask(job.ErrUnavailable)
+	})
+}
+
+func TestAHeartbeatIsOneThatTheInstanceOfThatNameWouldWrite(t *testing.T) {
+	read := func(key string, change func(*bus.Heartbeat)) error {
+		h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: "g", Instance: "a", Protocol: bus.Protocol}}
+		change(&h)
+		data, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = bus.ParseHeartbeat(key, data)
+		return err
+	}
+	if err := read("g.a", func(*bus.Heartbeat) {}); err != nil {
+		t.Error(err)
+	}
+	if err := read("g.a", func(h *bus.Heartbeat) { h.Protocol, h.ControlSecret = 2, "" }); err != nil {
+		t.Errorf("one of an older program: %v", err)
+	}
+	refused := func(key string, change func(*bus.Heartbeat)) {
+		t.Helper()
+		if err := read(key, change); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	refused("h.a", func(*bus.Heartbeat) {})
+	refused("g.b", func(*bus.Heartbeat) {})
+	refused("g.a b", func(h *bus.Heartbeat) { h.Instance.Instance = "a b" })
+	for _, secret := range []string{"", "short", strings.Repeat("x", 65), "K7MZQ2XWVN4BTRJDS5LCHYG.FE", "K7MZQ2XWVN4BTRJDS5LCHYG*FE", "K7MZQ2XWVN4BTRJDS5LCHYG FE"} {
+		refused("g.a", func(h *bus.Heartbeat) { h.ControlSecret = secret })
+	}
+	if _, err := bus.ParseHeartbeat("g.a", []byte("{")); !errors.Is(err, job.ErrInvalid) {
+		t.Error(err)
+	}
+}
+
+func TestARequestSaysThatItIsOne(t *testing.T) {
+	check := func(want bool, h nats.Header) {
+		t.Helper()
+		if err := bus.CheckRequest(&nats.Msg{Header: h}); (err == nil) != want {
+			t.Errorf("%v: %v", h, err)
+		}
+	}
+	check(true, nats.Header{bus.HeaderMessage: {bus.MessageRequest}, "Traceparent": {"00-1"}, "Nats-Request-Info": {`{"acc":"CARILLON"}`}})
+	check(false, nil)
+	check(false, nats.Header{bus.HeaderMessage: {bus.MessageTrigger}})
+	check(false, nats.Header{bus.HeaderMessage: {bus.MessageRequest}, "Nats-Stream": {"LOG"}})
+	check(false, nats.Header{bus.HeaderMessage: {bus.MessageRequest}, "nats-sequence": {"1"}})
+}
+
+func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
+	inCluster(t, func(w *world) {
+		t, conn := w.t, w.conn
+		here := func(group, instance string, answer bus.Answer) bus.Address {
+			t.Helper()
+			beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: group, Instance: instance, Protocol: bus.Protocol}}
+			data, err := json.Marshal(beat)
+			if err == nil {
+				_, err = conn.JS.Publish(t.Context(), bus.SubjectHeartbeat(group, instance), data)
+			}
+			if err == nil && answer != "" {
+				_, err = conn.NC.Subscribe(beat.Address().Subject("*"), func(m *nats.Msg) {
+					if bus.CheckRequest(m) != nil || string(m.Data) != "body" {
+						t.Errorf("heard %v %q", m.Header, m.Data)
+					}
+					_ = (&bus.InstanceReply{Instance: instance, Answer: answer}).Respond(m)
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return beat.Address()
+		}
+		ask := func(group string) (answers []string, took time.Duration) {
+			t.Helper()
+			asked := time.Now()
+			err := conn.AskGroup(t.Context(), group, bus.VerbKill, []byte("body"), time.Second, func(r *bus.InstanceReply) bool {
+				answers = append(answers, r.Instance+" "+string(r.Answer))
+				return true
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			slices.Sort(answers)
+			return answers, time.Since(asked)
+		}
+		want := func(group string, within time.Duration, want ...string) {
+			t.Helper()
+			if got, took := ask(group); !slices.Equal(got, want) || took != within {
+				t.Errorf("answers %q after %v, want %q after %v", got, took, want, within)
+			}
+		}
+		want("g", 0)
+		here("g", "a", bus.AnswerAccepted)
+		here("g", "b", bus.AnswerGone)
+		here("g", "died", "")
+		here("other", "c", bus.AnswerAccepted)
+		want("g", 0, "a accepted", "b gone")
+		time.Sleep(bus.InstanceTTL + time.Minute) // its heartbeats do not arrive, and it is there
+		want("g", 0, "a accepted", "b gone")
+		frozen := here("g", "frozen", "")
+		if _, err := conn.NC.Subscribe(frozen.Subject("*"), func(*nats.Msg) {}); err != nil {
+			t.Fatal(err)
+		}
+		want("g", time.Second, "a accepted", "b gone")
+		left := &nats.Msg{Subject: bus.SubjectHeartbeat("g", "a"), Header: nats.Header{"KV-Operation": {"DEL"}}}
+		if _, err := conn.JS.PublishMsg(t.Context(), left); err != nil {
+			t.Fatal(err)
+		}
+		want("g", time.Second, "b gone")
+	})
+}

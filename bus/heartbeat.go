@@ -1,0 +1,79 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"carillon/job"
+)
+
+// Heartbeat is what an instance publishes about itself: what everybody may see, and the
+// secret part of the subjects on which it takes requests. Only servers read heartbeats.
+// What they show is the [Instance] in it.
+type Heartbeat struct {
+	Instance
+	// ControlSecret is new each time the instance starts; see [NewControlSecret].
+	ControlSecret string `json:"control_secret,omitempty"`
+}
+
+// Address returns where the instance takes requests.
+func (h *Heartbeat) Address() Address {
+	return NewAddress(h.Group, h.Instance.Instance, h.ControlSecret)
+}
+
+// ParseHeartbeat reads the entry of [BucketInst] that has a key. The error is a
+// [job.ErrInvalid] when it is not what an instance of that name would write.
+func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
+	var h Heartbeat
+	if err := json.Unmarshal(value, &h); err != nil {
+		return nil, &job.InvalidError{Field: "heartbeat", Reason: fmt.Sprintf("of %q: %v", key, err)}
+	}
+	group, instance, _ := strings.Cut(key, ".")
+	if h.Group != group || h.Instance.Instance != instance || job.CheckSlug("executor_group", group) != nil || job.CheckSlug("instance", instance) != nil {
+		return nil, &job.InvalidError{Field: "heartbeat", Reason: fmt.Sprintf("of %q is about %q", key, h.Key())}
+	}
+	if h.Protocol >= protocolSecrets && !validSecret(h.ControlSecret) {
+		return nil, &job.InvalidError{
+			Field: "control_secret", Reason: fmt.Sprintf("of %q must be %d to %d letters and digits", key, minSecret, maxSecret),
+		}
+	}
+	return &h, nil
+}
+
+// protocolSecrets is the first version of the protocol with secrets in the subjects of
+// requests.
+const protocolSecrets = 3
+
+// SubjectHeartbeat returns where an instance publishes its heartbeat; instance may be "*".
+func SubjectHeartbeat(group, instance string) string { return heartbeats + group + "." + instance }
+
+// heartbeats begins the subjects of heartbeats; their keys follow.
+const heartbeats = "$KV." + BucketInst + "."
+
+const streamInst = "KV_" + BucketInst
+
+// Heartbeat returns the latest heartbeat of an instance, however old. The error is
+// [job.ErrNotFound] when it has left, or has been silent for [InstanceShown].
+func (c *Conn) Heartbeat(ctx context.Context, group, instance string) (*Heartbeat, error) {
+	s, err := c.Last(ctx, streamInst, SubjectHeartbeat(group, instance))
+	if errors.Is(err, ErrNoMessage) {
+		return nil, fmt.Errorf("%w: group %s has no instance %s", job.ErrNotFound, group, instance)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read heartbeat of instance %s/%s: %w", group, instance, err)
+	}
+	return parseStored(s)
+}
+
+// parseStored reads the heartbeat in s. The error is [job.ErrNotFound] when the instance
+// has left.
+func parseStored(s *Stored) (*Heartbeat, error) {
+	key := s.Subject[len(heartbeats):]
+	if s.Header.Get("KV-Operation") != "" {
+		return nil, fmt.Errorf("%w: instance %s has left", job.ErrNotFound, key)
+	}
+	return ParseHeartbeat(key, s.Data)
+}
