@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"logstore":         {"job"},
 	"logstore/ingest":  {"job", "bus", "logstore"},
 	"logstore/standin": {"job", "bus", "logstore", "logstore/ingest"},
+	"logstore/orphans": {"job", "bus", "logstore"},
 	"alert":            {"job", "bus"},
 	"ledger":           {"job", "bus", "logstore"},
 	"webapi":           {"job", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"},

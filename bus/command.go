@@ -90,6 +90,18 @@ type CancelRequest struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
+// Text is the message of the run that was cancelled so.
+func (r CancelRequest) Text() string {
+	text := "cancelled"
+	if r.By != "" {
+		text += " by " + r.By
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
+}
+
 // CancelReply says what became of the run.
 type CancelReply struct {
 	RunID job.RunID `json:"run_id"`

@@ -90,6 +90,36 @@ func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
+// IngestMark is what the streams of runs end with at one moment.
+type IngestMark struct{ trig, evt uint64 }
+
+// IngestMark returns what the streams end with now. The error is job.ErrUnavailable.
+func (c *Conn) IngestMark(ctx context.Context) (m IngestMark, err error) {
+	if m.trig, err = c.LastSeq(ctx, StreamTrig); err == nil {
+		m.evt, err = c.LastSeq(ctx, StreamEvt)
+	}
+	return m, err
+}
+
+// IngestPassed reports whether the log store has all that the streams had at a mark. The
+// error is job.ErrUnavailable.
+func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
+	for _, on := range []struct {
+		stream, consumer string
+		mark             uint64
+	}{{StreamTrig, ConsumerLedger, m.trig}, {StreamEvt, ConsumerEvents, m.evt}} {
+		info, err := c.ingestInfo(ctx, on.stream, on.consumer)
+		if err != nil {
+			return false, err
+		}
+		// Of a stream with other subjects the floor stays behind when nothing is left.
+		if info.AckFloor.Stream < on.mark && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 { //nolint:gosec // not negative
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // EventsMoved returns up to which sequence the log store has EVT. The error is
 // job.ErrUnavailable.
 func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {

@@ -39,7 +39,7 @@ func (o *ownership) cancelBackfill(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	o.onLane(ctx, m, func() {
-		if err := o.machine.CancelBackfill(r.Job, r.ID, cancelText(bus.CancelRequest{By: r.By, Reason: r.Reason})); err != nil {
+		if err := o.machine.CancelBackfill(r.Job, r.ID, bus.CancelRequest{By: r.By, Reason: r.Reason}.Text()); err != nil {
 			o.refuse(m, err)
 			return
 		}

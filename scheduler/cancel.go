@@ -46,7 +46,7 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 // withdraw records the end of a run, or a piece of one, that nobody has begun, and
 // takes its trigger off the bus.
 func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedTrigger) error {
-	if err := o.report(ctx, w.Trigger, job.StatusCancelled, cancelText(r)); err != nil || w.seq == 0 {
+	if err := o.s.conn.EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.seq == 0 {
 		return err
 	}
 	return o.s.conn.Remove(ctx, bus.StreamTrig, w.seq)
@@ -57,21 +57,10 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedT
 func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
 	found := false // not to be looked at unless the lane has been waited for
 	return o.lane.call(ctx, func() {
-		if found = o.ready.Load() && o.machine.Cancel(r.RunID, cancelText(r)); found {
+		if found = o.ready.Load() && o.machine.Cancel(r.RunID, r.Text()); found {
 			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
 		}
 	}) && found
-}
-
-func cancelText(r bus.CancelRequest) string {
-	text := "cancelled"
-	if r.By != "" {
-		text += " by " + r.By
-	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
 }
 
 // storedTrigger is a live run's trigger, or that of one of its pieces, on TRIG.

@@ -21,9 +21,6 @@ const (
 	barrierWait = 15 * time.Second
 )
 
-// orphaned is the message of a run that ends because its trigger has gone.
-const orphaned = "its trigger has left the stream, and no end of it was reported"
-
 // endOrphans ends attempts that can end in no other way, until ctx is done. A trigger
 // stays on TRIG for as long as its attempt lives, so an attempt without a trigger has
 // ended, and if no end of it is stored either, none will be: an executor has answered the
@@ -66,9 +63,9 @@ func (o *ownership) endOrphansOnce(ctx context.Context) error {
 	})
 	var errs []error
 	for _, t := range orphans {
-		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", orphaned)
+		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", bus.Orphaned)
 		o.s.metrics.orphans.Inc()
-		errs = append(errs, o.report(ctx, t, job.StatusLost, orphaned))
+		errs = append(errs, o.s.conn.EndRun(ctx, t, job.StatusLost, bus.Orphaned))
 	}
 	return errors.Join(errs...)
 }
@@ -155,18 +152,4 @@ func (o *ownership) pass(seq uint64) {
 	default:
 	}
 	o.passed <- seq // there is room for one, and the lane alone sends
-}
-
-// report stores the end of an attempt that no executor will report.
-func (o *ownership) report(ctx context.Context, t *bus.Trigger, status job.Status, message string) error {
-	event := bus.EventOf(t, bus.EventFinished, time.Now())
-	event.Status, event.FinishedAt, event.Message = status, event.At, message
-	msg, err := event.Msg()
-	if err != nil {
-		return err
-	}
-	if _, err := o.s.conn.JS.PublishMsg(ctx, msg); err != nil {
-		return fmt.Errorf("record the end of run %s: %w", t.RunID, bus.Unavailable(err))
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -151,5 +152,30 @@ func (h *handlers) cancelRun(ctx context.Context, id job.RunID, name job.Name, r
 	var reply bus.CancelReply
 	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: reason}
 	err := h.ask(ctx, name, "cancel", 0, request, &reply)
+	if errors.Is(err, job.ErrNotFound) {
+		return h.cancelOrphan(ctx, id, name, request, err)
+	}
 	return reply.Found, err
+}
+
+// cancelOrphan ends a run that the history has as alive and that nobody else knows of.
+func (h *handlers) cancelOrphan(ctx context.Context, id job.RunID, name job.Name, request bus.CancelRequest, unknown error) (job.Status, error) {
+	attempts, err := h.attempts(ctx, string(id))
+	if errors.Is(err, job.ErrNotFound) {
+		return "", unknown
+	}
+	if err != nil {
+		return "", err
+	}
+	r := &attempts[0]
+	if r.Job != name {
+		return "", unknown
+	}
+	if err := mayCancel(r); err != nil {
+		return "", err
+	}
+	return r.RunStatus(), h.conn.EndRun(ctx, &bus.Trigger{
+		RunID: id, Job: name, Version: r.Version, Shard: name.Shard(h.conn.Cluster().Shards), Attempt: r.Attempt,
+		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
+	}, job.StatusCancelled, request.Text())
 }

@@ -197,6 +197,27 @@ func TestCancelAsksTheOwnerOfTheShard(t *testing.T) {
 	}
 }
 
+func TestARunOfTheHistoryThatNobodyHasCanBeCancelled(t *testing.T) {
+	w := newWorld(t)
+	x, done := begun("billing/x", noon), begun("billing/y", noon)
+	w.history(x, done, finished(done, job.StatusSucceeded, 0, noon.Add(time.Minute)))
+	owner(w, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{}, job.ErrNotFound })
+	cancel := func(id job.RunID) string { return "/api/v1/runs/" + string(id) + "/cancel" }
+	accepted, _ := want[CancelAccepted](w, http.StatusAccepted, "POST", cancel(x.RunID), `{"job":"billing/x","reason":"wrong day"}`, header{"Carillon-User", "ann"})
+	if accepted.Found != job.StatusPending { // its instance is silent
+		t.Errorf("it was found %s", accepted.Found)
+	}
+	w.problem(409, "conflict", "POST", cancel(done.RunID), `{"job":"billing/y"}`, "has ended already, as succeeded")
+	w.problem(404, "not_found", "POST", cancel(x.RunID), `{"job":"billing/z"}`)
+	m, err := w.conn.Last(w.Context(), bus.StreamEvt, bus.SubjectEvent(job.Name("billing/x").Shard(w.conn.Cluster().Shards), "billing"))
+	w.check(err)
+	e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, w.conn.Cluster().Shards)
+	w.check(err)
+	if e.RunID != x.RunID || e.Status != job.StatusCancelled || e.Message != "cancelled by ann: wrong day" {
+		t.Errorf("stored: %+v", e)
+	}
+}
+
 func TestLogsAreReadInRanges(t *testing.T) {
 	w := newWorld(t)
 	x := begun("billing/x", noon)

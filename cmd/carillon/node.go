@@ -25,6 +25,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
+	"carillon/logstore/orphans"
 	"carillon/scheduler"
 	"carillon/webapi"
 )
@@ -178,8 +179,13 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		if err != nil {
 			return nil, err
 		}
+		finder, err := orphans.New(conn, n.store, log.With("component", "orphans"), reg)
+		if err != nil {
+			return nil, err
+		}
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
+			layer{"orphans", func(ctx context.Context) error { return c.endOrphans(ctx, conn, finder, log) }, time.Second},
 			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second},
 			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
 	}

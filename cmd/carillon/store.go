@@ -20,6 +20,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
+	"carillon/logstore/orphans"
 	"carillon/logstore/sqlite"
 	"carillon/logstore/standin"
 )
@@ -101,6 +102,7 @@ const (
 	roleSchema    = "role.schema"    // changes the schema of a shared store
 	roleRetention = "role.retention" // trims the history
 	rolePatrol    = "role.patrol"    // audits the ledger
+	roleOrphans   = "role.orphans"   // ends runs of the history that nobody has
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -182,6 +184,23 @@ func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol
 		}
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "ledger not audited", "error", err)
+		}
+	})
+}
+
+// orphansEvery is how often orphans are looked for.
+const orphansEvery = 20 * time.Second
+
+// endOrphans ends runs of the history that nobody has, until ctx is done.
+func (c nodeConfig) endOrphans(ctx context.Context, conn *bus.Conn, f *orphans.Finder, log *slog.Logger) error {
+	return keep(ctx, "search for orphans", orphansEvery, nil, func() {
+		unlock, err := lockRole(ctx, conn, roleOrphans, c.node)
+		if err == nil {
+			err = f.Round(ctx)
+			unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "orphans not looked for", "error", err)
 		}
 	})
 }

@@ -1,0 +1,160 @@
+package orphans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+)
+
+const (
+	// minAge is how long ago a run must have been due to be looked at.
+	minAge = 30 * time.Second
+	// maxRuns bounds how many rows are looked at in one round. The next goes on from there.
+	maxRuns = 2000
+)
+
+// Finder ends orphans. One of a cluster should be at work; two do no harm. It is not safe
+// for concurrent use.
+type Finder struct {
+	conn  *bus.Conn
+	store logstore.Store
+	log   *slog.Logger
+	ended prometheus.Counter
+
+	cursor   string // of the page of rows to look at next
+	suspects []job.RunID
+	mark     bus.IngestMark // of the moment at which nobody had the suspects
+}
+
+// New returns a finder. conn must be open, and store must have the history of the whole
+// cluster. What it ends goes to log and is counted in reg.
+func New(conn *bus.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Finder, error) {
+	f := &Finder{conn: conn, store: store, log: log, ended: prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "carillon", Name: "history_orphans_total", Help: "Runs of the history that were ended as lost because nobody had them any more.",
+	})}
+	if err := reg.Register(f.ended); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return f, nil
+}
+
+// Round ends the runs that the last round suspected, if the history has by now all that
+// the streams had then and still counts them as alive; and looks for others. An orphan ends
+// in the second round after it became one, if ingest keeps up.
+func (f *Finder) Round(ctx context.Context) error {
+	if len(f.suspects) > 0 {
+		passed, err := f.conn.IngestPassed(ctx, f.mark)
+		if err != nil || !passed {
+			return err
+		}
+		if err := f.endSuspects(ctx); err != nil {
+			return err
+		}
+	}
+	return f.suspect(ctx)
+}
+
+// unfinished are the statuses of rows that a trigger or a deferred item must back.
+var unfinished = []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}
+
+// suspect looks at a page of the runs that the history has as alive, and notes those of
+// which TRIG has nothing.
+func (f *Finder) suspect(ctx context.Context) error {
+	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: min(maxRuns, logstore.MaxRuns), Cursor: f.cursor})
+	if err != nil {
+		f.cursor = "" // it may be of a store that is no more
+		return fmt.Errorf("read runs that are alive: %w", err)
+	}
+	f.cursor = page.Next
+	shards := map[int]map[job.RunID]bool{}
+	before := time.Now().Add(-minAge)
+	for i := range page.Runs {
+		r := &page.Runs[i]
+		if r.FireTime.After(before) || r.CommittedAt.After(before) {
+			continue
+		}
+		shard := r.Job.Shard(f.conn.Cluster().Shards)
+		if shards[shard] == nil {
+			shards[shard] = map[job.RunID]bool{}
+		}
+		shards[shard][r.RunID] = true
+	}
+	for shard, runs := range shards {
+		if err := f.removeAlive(ctx, shard, runs); err != nil {
+			return err
+		}
+		f.suspects = slices.AppendSeq(f.suspects, maps.Keys(runs))
+	}
+	if len(f.suspects) == 0 {
+		return nil
+	}
+	f.mark, err = f.conn.IngestMark(ctx)
+	return err
+}
+
+// removeAlive removes from runs those of which TRIG, as its leader knows it, has a trigger
+// or a deferred item.
+func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool) error {
+	triggers := func(m *bus.Stored) bool {
+		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
+			delete(runs, t.RunID)
+		}
+		return len(runs) > 0
+	}
+	if err := f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(shard, "*"), triggers); err != nil || len(runs) == 0 {
+		return err
+	}
+	return f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(shard), func(m *bus.Stored) bool {
+		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		if err != nil {
+			return true
+		}
+		delete(runs, d.RunID)
+		if len(d.Trigger) > 0 {
+			if t, err := bus.DecodeTrigger(nil, d.Trigger); err == nil {
+				delete(runs, t.RunID)
+			}
+		}
+		return len(runs) > 0
+	})
+}
+
+// endSuspects ends those of the suspects that the history still has as alive.
+func (f *Finder) endSuspects(ctx context.Context) error {
+	var errs []error
+	for _, id := range f.suspects {
+		errs = append(errs, f.endSuspect(ctx, id))
+	}
+	f.suspects = nil
+	return errors.Join(errs...)
+}
+
+func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
+	attempts, err := f.store.Run(ctx, id)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil // retention has taken it
+	}
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", id, err)
+	}
+	r := &attempts[0]
+	if !slices.Contains(unfinished, r.RunStatus()) {
+		return nil
+	}
+	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", bus.Orphaned)
+	f.ended.Inc()
+	return f.conn.EndRun(ctx, &bus.Trigger{
+		RunID: r.RunID, Job: r.Job, Version: r.Version, Shard: r.Job.Shard(f.conn.Cluster().Shards), Attempt: r.Attempt,
+		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
+	}, job.StatusLost, bus.Orphaned)
+}

@@ -1,0 +1,183 @@
+package orphans_test
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/ingest"
+	"carillon/logstore/orphans"
+	"carillon/logstore/sqlite"
+)
+
+const name job.Name = "g/a"
+
+// world is a broker, a history that is ingested, and a finder.
+type world struct {
+	*testing.T
+	conn   *bus.Conn
+	store  logstore.Store
+	finder *orphans.Finder
+}
+
+func run(t *testing.T, f func(w *world)) {
+	t.Helper()
+	bustest.Run(t, time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
+		w := &world{T: t}
+		var err error
+		w.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("test"))}})
+		w.check(err)
+		t.Cleanup(w.conn.NC.Close)
+		w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.check(w.conn.SetupGroup(t.Context(), "g", false))
+		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
+		w.check(err)
+		t.Cleanup(func() { w.check(w.store.Close()) })
+		w.finder, err = orphans.New(w.conn, w.store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		w.check(err)
+		f(w)
+	})
+}
+
+func (w *world) check(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// ingest moves what is on the streams into the history until the returned function is
+// called.
+func (w *world) ingest() (stop func()) {
+	w.Helper()
+	in, err := ingest.New(w.conn, w.store, ingest.Config{Node: "n", Metrics: prometheus.NewRegistry()})
+	w.check(err)
+	ctx, cancel := context.WithCancel(w.Context())
+	done := make(chan error, 1)
+	go func() { done <- in.Run(ctx) }()
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			w.check(<-done)
+		}
+	}
+	w.Cleanup(stop)
+	return stop
+}
+
+// trigger stores a trigger of a run that nobody watches, and its record.
+func (w *world) trigger() *bus.Trigger {
+	w.Helper()
+	now := time.Now()
+	id := job.NewRunID(now)
+	t := &bus.Trigger{
+		RunID: id, Job: name, Version: 3, Shard: name.Shard(4), Attempt: 1, Cause: job.CauseManual, FireTime: id.Time(), CommittedAt: now,
+	}
+	w.publish(bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, `{"task":{"handler":"h"}}`)))
+	m, err := (&bus.Record{Shard: t.Shard, Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []bus.Outcome{{
+		Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{bus.JobVersion(name, 3)}, RunIDs: []job.RunID{id},
+	}}}).Msg()
+	w.check(err)
+	w.publish(m)
+	return t
+}
+
+func (w *world) publish(m *nats.Msg) {
+	w.Helper()
+	_, err := w.conn.JS.PublishMsg(w.Context(), m)
+	w.check(err)
+}
+
+// answer takes a trigger off the stream and reports nothing.
+func (w *world) answer() {
+	w.Helper()
+	c, err := w.conn.JS.Consumer(w.Context(), bus.StreamTrig, bus.ConsumerAny("g"))
+	w.check(err)
+	m, err := c.Next(jetstream.FetchMaxWait(time.Second))
+	w.check(err)
+	w.check(m.Ack())
+}
+
+// rounds lets a minute pass and the finder look, so often.
+func (w *world) rounds(n int) {
+	w.Helper()
+	for range n {
+		time.Sleep(time.Minute)
+		w.check(w.finder.Round(w.Context()))
+	}
+	time.Sleep(5 * time.Second)
+}
+
+func (w *world) status(id job.RunID) job.Status {
+	w.Helper()
+	attempts, err := w.store.Run(w.Context(), id)
+	w.check(err)
+	return attempts[0].RunStatus()
+}
+
+func TestARunThatNobodyHasIsLostInTheHistory(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		lost := w.trigger()
+		w.answer()
+		alive := w.trigger()
+		w.rounds(2)
+		if got := w.status(lost.RunID); got != job.StatusLost {
+			t.Errorf("the run whose trigger has gone is %s", got)
+		}
+		if got := w.status(alive.RunID); got != job.StatusPending {
+			t.Errorf("the run whose trigger is there is %s", got)
+		}
+	})
+}
+
+func TestARunWhoseEndTheHistoryHasNotYetIsNotLost(t *testing.T) {
+	run(t, func(w *world) {
+		stop := w.ingest()
+		r := w.trigger()
+		time.Sleep(5 * time.Second)
+		stop() // the store is away
+		e := bus.EventOf(r, bus.EventFinished, time.Now())
+		e.Status, e.FinishedAt, e.Instance = job.StatusSucceeded, e.At, "x"
+		m, err := e.Msg()
+		w.check(err)
+		w.publish(m)
+		w.answer()
+		w.rounds(5)
+		if got := w.status(r.RunID); got != job.StatusPending {
+			t.Fatalf("the run is %s, and its end has not been moved", got)
+		}
+		w.ingest()
+		w.rounds(3)
+		if got := w.status(r.RunID); got != job.StatusSucceeded {
+			t.Errorf("the run is %s, want succeeded", got)
+		}
+	})
+}
+
+func TestARunThatItsOwnerWatchesIsItsOwnersToEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		r := w.trigger()
+		w.answer()
+		m, err := (&bus.Deferred{Kind: bus.DeferredAlive, Job: name, Trigger: bus.AppendTrigger(nil, r, `{"task":{"handler":"h"}}`)}).Msg(r.Shard)
+		w.check(err)
+		w.publish(m)
+		w.rounds(3)
+		if got := w.status(r.RunID); got != job.StatusPending {
+			t.Errorf("the run is %s", got)
+		}
+	})
+}
