@@ -49,6 +49,7 @@ type Conn struct {
 	JS jetstream.JetStream
 
 	cluster ClusterConfig // set by Setup or Open
+	room    room
 }
 
 // Connect returns a connection. The server must answer: a wrong address is better
@@ -194,14 +195,23 @@ func (c *Conn) kv(ctx context.Context, bucket string) (jetstream.KeyValue, error
 	return kv, nil
 }
 
+// errNotConnected says what nats.go means by the errors with which it refuses to send while
+// a connection is interrupted, the last of them being "outbound buffer limit exceeded".
+type errNotConnected struct{ err error }
+
+func (errNotConnected) Error() string   { return "not connected to NATS" }
+func (e errNotConnected) Unwrap() error { return e.err }
+
 // Unavailable marks err as [job.ErrUnavailable] when it means that JetStream could
 // not be reached in time.
 func Unavailable(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected):
+		return fmt.Errorf("%w: %w", job.ErrUnavailable, errNotConnected{err})
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrNoServers),
-		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected),
+		errors.Is(err, nats.ErrConnectionClosed),
 		errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, jetstream.ErrJetStreamNotEnabled):
 		return fmt.Errorf("%w: %w", job.ErrUnavailable, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"runtime"
 	"time"
+
+	"carillon/bus"
 )
 
 // checkTimeout is how long readiness waits for each part of the system.
@@ -30,12 +32,17 @@ func (h *handlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRes
 		if err := ask(ctx); err != nil {
 			h.log.DebugContext(ctx, "not ready", "part", name, "error", err)
 			c.Ok, c.Detail, health.Status = false, detail, HealthStatusUnavailable
+			if full, ok := errors.AsType[*bus.NoRoomError](err); ok {
+				c.Detail = full.Reason
+			}
 		}
 		health.Checks = append(health.Checks, c)
 	}
 	check("bus", "JetStream does not answer", func(ctx context.Context) error {
-		_, err := h.conn.GetHold(ctx)
-		return err
+		if _, err := h.conn.GetHold(ctx); err != nil {
+			return err
+		}
+		return h.conn.CheckRoom(ctx)
 	})
 	check("log_store", "the log store does not answer", func(ctx context.Context) error {
 		_, err := h.store.Stats(ctx)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/auth"
@@ -37,6 +38,24 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 	want[Health](w, http.StatusOK, "GET", "/healthz", nil)
 	w.problem(503, "unavailable", "GET", "/api/v1/jobs/billing/x", nil, "does not answer")
 	w.problem(503, "unavailable", "PUT", "/api/v1/hold", `{"paused":true}`)
+}
+
+func TestReadinessNamesTheStreamThatIsFull(t *testing.T) {
+	w := newWorld(t)
+	want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil) // the jobs are loaded by then
+	stream, err := w.conn.JS.Stream(t.Context(), bus.StreamEvt)
+	w.check(err)
+	cfg := stream.CachedInfo().Config
+	cfg.MaxBytes = 4096
+	_, err = w.conn.JS.UpdateStream(t.Context(), cfg)
+	w.check(err)
+	for err == nil {
+		_, err = w.conn.JS.Publish(t.Context(), "evt.0.billing", bytes.Repeat([]byte("x"), 10), jetstream.WithRetryAttempts(0))
+	}
+	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)
+	if c := h.Checks[0]; c.Ok || c.Name != "bus" || !strings.Contains(c.Detail, "stream EVT is full and refuses messages") {
+		t.Errorf("%+v", h)
+	}
 }
 
 func TestReadinessWatchesTheLogStore(t *testing.T) {

@@ -235,8 +235,15 @@ func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, lo
 		if _, err := conn.GetHold(ctx); err != nil {
 			return errors.New("JetStream does not answer")
 		}
-		return nil
+		err := conn.CheckRoom(ctx)
+		if _, full := errors.AsType[*bus.NoRoomError](err); err != nil && !full {
+			return errors.New("JetStream does not answer")
+		}
+		return err
 	}}}
+	if n.metrics != nil {
+		n.metrics.MustRegister(roomMetrics(ctx, conn)...)
+	}
 	if n.scheduler != nil {
 		ready = append(ready, check{"scheduler", func(context.Context) error {
 			// Where there are more nodes than shards, one stands by.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -189,7 +190,7 @@ func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, &job.InvalidError{Field: "log-level", Reason: fmt.Sprintf("%q must be debug, info, warn or error", level)}
 	}
-	opts := &slog.HandlerOptions{Level: l}
+	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: plainly}
 	switch format {
 	case "text":
 		return slog.New(slog.NewTextHandler(to, opts)), nil
@@ -198,4 +199,13 @@ func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {
 	default:
 		return nil, &job.InvalidError{Field: "log-format", Reason: fmt.Sprintf("%q must be text or json", format)}
 	}
+}
+
+// plainly says what an error means by which nats.go refuses to send while it is not
+// connected. Packages say so where they judge an error; others log it as it came.
+func plainly(_ []string, a slog.Attr) slog.Attr {
+	if err, ok := a.Value.Any().(error); ok && errors.Is(err, nats.ErrReconnectBufExceeded) {
+		a.Value = slog.StringValue(strings.ReplaceAll(err.Error(), nats.ErrReconnectBufExceeded.Error(), "not connected to NATS"))
+	}
+	return a
 }
