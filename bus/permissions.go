@@ -14,6 +14,7 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityLow, group) + ".>",
 		"$KV." + BucketClaim + "." + group + ".*",
 		"$JS.API.DIRECT.GET.KV_" + BucketClaim + ".$KV." + BucketClaim + "." + group + ".*",
+		SubjectHand(group),
 		"evt.*." + group,
 		"log." + group + ".*",
 		"$KV." + BucketInst + "." + group + ".*",

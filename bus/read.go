@@ -38,6 +38,12 @@ func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
 }
 
+// At returns the message at a sequence of a stream, as its leader knows it. The error is
+// [ErrNoMessage] only when there surely is none.
+func (c *Conn) At(ctx context.Context, stream string, seq uint64) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
+}
+
 // Has reports whether a stream has the message at a sequence, as its leader knows.
 func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error) {
 	_, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))

@@ -24,16 +24,20 @@ const (
 	VerbUncordon = "uncordon" // take work again
 	VerbSet      = "set"      // change slots or labels
 	VerbKill     = "kill"     // end this run: the message is a KillRequest
+	VerbAttempts = "attempts" // which of these attempts have you?
 )
 
 // InstanceVerbs lists the requests that an instance answers.
-var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet, VerbKill}
+var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet, VerbKill, VerbAttempts}
 
 // Headers of a [VerbRun] request.
 const (
 	// HeaderAck is the subject on which the trigger is acknowledged. Who has accepted
 	// the run answers it, as it would one that it has pulled.
 	HeaderAck = "Carillon-Ack"
+	// HeaderInstance names, of a trigger that is handed to a server, the instance that has
+	// pulled it, and keeps a slot free for it for a while.
+	HeaderInstance = "Carillon-Instance"
 	// HeaderRouteReason says why the run did not go to its route's first choice.
 	HeaderRouteReason = "Carillon-Route-Reason"
 	// HeaderResume asks only for an attempt that the instance has already: it has been
@@ -69,6 +73,8 @@ type InstanceReply struct {
 	// Pieces are those that it has, by index, of a run that it was to end and that is done
 	// in pieces.
 	Pieces []int `json:"pieces,omitempty"`
+	// Attempts answers a [VerbAttempts] request.
+	Attempts []Custody `json:"attempts,omitempty"`
 }
 
 // MaxDrain is the longest time that an instance may be given to drain.
@@ -182,7 +188,12 @@ func (r *InstanceReply) Respond(m *nats.Msg) error {
 		}
 		value = append(value, ']')
 	}
-	reply := make(object, 0, 192)
+	if len(r.Attempts) > 0 {
+		if err := value.value("attempts", r.Attempts); err != nil {
+			return err
+		}
+	}
+	reply := make(object, 0, len(value)+32)
 	reply.key("value")
 	reply = append(reply, value.end()...)
 	return m.Respond(reply.end())

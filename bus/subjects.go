@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -103,6 +104,28 @@ func ParseSubjectEvent(subject string) (shard int, group string, ok bool) {
 // subscribe to it; the stream stores it as log.<group>.
 func SubjectLog(group string, run job.RunID) string { return "log." + group + "." + string(run) }
 
+// SubjectHand returns where executors of a group hand triggers that they have pulled to a
+// server, see [HandOverRequest]; group may be "*".
+func SubjectHand(group string) string { return "hand." + group }
+
+// ParseAck returns which trigger is acknowledged on a subject, as the sequence of its
+// message on TRIG, and how often it had been delivered. The error is an *InvalidError
+// unless the trigger is one that executors of the group pull.
+func ParseAck(subject, group string) (seq uint64, delivery int, err error) {
+	rest, ours := strings.CutPrefix(subject, "$JS.ACK."+StreamTrig+"."+ConsumerAny(group)+".")
+	tokens := strings.Split(rest, ".")
+	if ours && len(tokens) >= 5 && !strings.ContainsAny(rest, "*> ") {
+		delivery, err = strconv.Atoi(tokens[0])
+		if err == nil {
+			seq, err = strconv.ParseUint(tokens[1], 10, 64)
+		}
+		if err == nil && delivery > 0 && seq > 0 {
+			return seq, delivery, nil
+		}
+	}
+	return 0, 0, &job.InvalidError{Field: HeaderAck, Reason: fmt.Sprintf("%q acknowledges no trigger that group %q pulls", subject, group)}
+}
+
 // VerbNudge is the verb of a message, not a request, that says that there is a
 // deferred item for a shard which its owner has not written itself.
 const VerbNudge = "nudge"
@@ -124,6 +147,10 @@ func SubjectCommand(shard int, verb string) string {
 // SubjectChosen returns where dispatchers tell each other which instance of a group
 // got a run; group may be "*".
 func SubjectChosen(group string) string { return "sched.chosen." + group }
+
+// SubjectBack returns where dispatchers tell each other that they have handed a trigger of
+// a group back that nobody has begun; group may be "*".
+func SubjectBack(group string) string { return "sched.back." + group }
 
 // ConsumerAny returns the name of the durable consumer from which a group's
 // executors pull.

@@ -63,6 +63,12 @@ func (b *devBus) finished() *bus.Event {
 	}
 }
 
+// waiting returns how many triggers are on the bus.
+func (b *devBus) waiting() (n int) {
+	must(b.conn.Scan(context.Background(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { n++; return true }))
+	return n
+}
+
 // lines waits for the next lines of a log.
 func (b *devBus) lines() []bus.LogLine {
 	for {

@@ -32,10 +32,11 @@
 //   - A trigger is acknowledged only after JetStream has stored the finished event.
 //     While it cannot (EVT is full, NATS is away) the attempt keeps its slot: an
 //     executor holds back rather than lose a callback.
-//   - An executor that dies, or is cut off, for [bus.AckWait] loses its attempts to
-//     others: with delivery at_least_once they run again, with at_most_once they are
-//     reported lost by whoever gets the trigger next, never run again. Such an attempt
-//     begins once this instance's claim is stored, which JetStream takes once for as
+//   - An executor that dies, or is cut off, for [bus.InstanceTTL] loses its attempts:
+//     with delivery at_least_once they run again elsewhere, with at_most_once they are
+//     recorded as lost, never run again. Servers judge that: an executor hands them what
+//     was delivered before. While NATS is away, nobody loses anything. An at_most_once
+//     attempt begins once this instance's claim is stored, which JetStream takes once for as
 //     long as the trigger may come again: a server that forgot a delivery does not make
 //     it run twice.
 //   - A redelivery to an instance that still runs the attempt, or has just ended it,
@@ -51,9 +52,6 @@
 //
 // Not promised: that a handler which ignores its context stops. It is abandoned
 // after [Config.Patience]: the run ends, its slot is free, its goroutine stays.
-// Nor that an at_most_once run reported lost had begun: a trigger that was on its
-// way to an instance when that vanished, or in the instant in which it stopped
-// pulling, counts as begun. JetStream has no way to tell the two apart.
 //
 // Tests of programs that use this package can run a real bus on virtual time: see
 // package bus/bustest.

@@ -85,7 +85,6 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 			return w.finished(id)
 		}
 		params := func(p string) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Params = []byte(p) } }
-		task := func(task job.Task) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Task = task } }
 		fails("disk full", params(`{"Day":1}`))
 		fails("panic: no such day\n\ngoroutine ", params(`{"Day":2}`))
 		fails("executor_test.go:", params(`{"Day":2}`)) // the stack
@@ -95,8 +94,6 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 			t.Errorf("a long message was cut to %d bytes, ending in %q", n, long.Message[n-8:])
 		}
 		fails("decode params of handler h: json: cannot unmarshal string", params(`{"Day":"monday"}`))
-		fails(`no handler "x" is registered with this executor; registered: h`, task(job.Task{Handler: "x"}))
-		fails("does not run shell tasks; it runs handler", task(job.Task{Shell: "true"}))
 		w.wantTriggers(0)
 	})
 }

@@ -36,6 +36,8 @@ type loop struct {
 	requests   chan *nats.Msg
 	requestSub *nats.Subscription
 
+	handing handOvers
+
 	live     map[attemptKey]*Run // from delivery to acknowledgement
 	waiting  []*Run              // delivered beyond the free slots, not begun
 	slots    int
@@ -59,7 +61,7 @@ func newLoop(e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
 		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
-		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(), killed: newRecent(),
+		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(doneFor), killed: newRecent(killedFor),
 		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}
 	l.address = bus.NewAddress(e.cfg.Group, e.cfg.Instance, l.secret)
@@ -67,6 +69,9 @@ func newLoop(e *Executor) (*loop, error) {
 	var err error
 	if l.requestSub, err = e.conn.NC.ChanSubscribe(l.address.Subject("*"), l.requests); err != nil {
 		return nil, fmt.Errorf("subscribe to requests: %w", err)
+	}
+	if l.handing, err = newHandOvers(e.conn.NC); err != nil {
+		return nil, err
 	}
 	l.beat(now)
 	return l, nil
@@ -77,9 +82,9 @@ func newLoop(e *Executor) (*loop, error) {
 func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for len(l.live) > 0 || !untilIdle && !l.leaving {
+	for len(l.live)+len(l.handing.open) > 0 || !untilIdle && !l.leaving {
 		if l.takes() && l.introduction.done {
-			l.puller.Ask(l.slots - len(l.live))
+			l.puller.Ask(l.slots - len(l.live) - len(l.handing.open))
 		}
 		select {
 		case <-ctx.Done():
@@ -92,6 +97,8 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 			l.introduction.done = true
 		case m := <-l.requests:
 			l.request(life, m)
+		case m := <-l.handing.inbox:
+			l.handedOver(life, m)
 		case <-l.e.settings.changed:
 			l.adjust(life)
 		case now := <-tick.C:
@@ -128,7 +135,12 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
-	l.add(life, &Run{trigger: t, instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered)}, m.Reply) //nolint:gosec // a small count
+	if _, unable := l.e.handlerFor(&t.Task); unable != nil || meta.NumDelivered > 1 {
+		// Whether somebody has it, or has ended it, only a server can find out.
+		l.handOver(life, m)
+		return
+	}
+	l.add(life, &Run{trigger: t, instance: l.e.cfg.Instance, delivered: 1}, m.Reply)
 }
 
 // add begins to know an attempt, whose trigger is answered on reply.
@@ -150,14 +162,10 @@ func (l *loop) admit(life context.Context, r *Run) {
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
 	case !r.trigger.StartBy.IsZero() && time.Now().After(r.trigger.StartBy):
 		l.conclude(life, r, outcome{status: job.StatusMissed, message: r.tooLate()})
-	case r.atMostOnce() && r.delivered > 1 && !r.routed:
-		l.conclude(life, r, outcome{status: job.StatusLost, message: "an earlier executor of this attempt went silent, and delivery at_most_once forbids to run it again"})
-	case !l.takes() && !r.atMostOnce():
+	case !l.takes():
 		r.verdict = giveBack
 		l.end(life, r)
-	case l.takes() && l.active() > l.slots:
-		// A pull request that was given up delivered after all. Giving the trigger
-		// back would count as a delivery, which at_most_once does not forgive.
+	case l.active() > l.slots: // a pull request that was given up delivered after all
 		l.waiting = append(l.waiting, r)
 	default:
 		l.begin(life, r)
@@ -179,7 +187,7 @@ func (l *loop) begin(life context.Context, r *Run) {
 	r.begun, r.done = true, ctx.Done()
 	r.startedAt = time.Now().UTC().Truncate(time.Millisecond)
 	ctx = l.e.startSpan(ctx, r)
-	if r.routeReason != "" && !r.atMostOnce() {
+	if r.routeReason != "" {
 		l.reportStarted(r, r.startedAt) // it says why the run is here
 	}
 	go l.e.attempt(ctx, life, r)
@@ -207,8 +215,7 @@ func (l *loop) end(life context.Context, r *Run) {
 		l.done.add(key)
 		l.answer(r.reply, "+ACK")
 	case giveBack:
-		l.e.metrics.givenBack.Inc()
-		l.answer(r.reply, "-NAK")
+		l.giveBack(r.reply, bus.GiveBackAfter(r.delivered))
 	case leave:
 	}
 	l.admitNext(life)
@@ -256,6 +263,7 @@ func (l *loop) look(life context.Context, now time.Time) {
 		l.beat(now)
 	}
 	l.puller.Look(now)
+	l.lookAfterHandOvers(now)
 	l.yield(life, now)
 }
 
@@ -264,14 +272,13 @@ const waitFor = time.Second
 
 // yield gives up what pulls may still bring while routed runs have taken the slots for
 // it, and gives back what has waited for a slot too long: another instance may have
-// one free. An attempt that must not be done twice stays, as giving it back would
-// count as a delivery.
+// one free.
 func (l *loop) yield(life context.Context, now time.Time) {
-	if l.puller.Ordered() > max(l.slots-len(l.live), 0) {
+	if l.puller.Ordered() > max(l.slots-len(l.live)-len(l.handing.open), 0) {
 		l.puller.Release()
 	}
 	for _, r := range slices.Clone(l.waiting) {
-		if now.Sub(r.came) > waitFor && !r.atMostOnce() {
+		if now.Sub(r.came) > waitFor {
 			l.forget(r)
 			r.verdict = giveBack
 			l.end(life, r)
@@ -355,6 +362,9 @@ func (l *loop) leave(life context.Context) {
 	l.beatGone()
 	if err := l.requestSub.Unsubscribe(); err != nil {
 		l.e.log.DebugContext(life, "requests not unsubscribed", "error", err)
+	}
+	if err := l.handing.sub.Unsubscribe(); err != nil {
+		l.e.log.DebugContext(life, "answers of servers not unsubscribed", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 
 // metrics are the collectors of one executor.
 type metrics struct {
+	handedOver      prometheus.Counter
 	runs            map[job.Status]prometheus.Counter
 	givenBack       prometheus.Counter
 	abandoned       prometheus.Counter
@@ -57,7 +58,8 @@ func newMetrics(cfg Config) (*metrics, error) {
 		start:           histogram("start_delay_seconds", "Time from when a trigger came here until its handler was called.", .0001, .001, .01, .1, .25, .5, 1, 5),
 		took:            histogram("run_seconds", "Time from when a handler was called to the end of its attempt.", .001, .01, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 14400, 86400),
 		runs:            map[job.Status]prometheus.Counter{},
-		givenBack:       counter("runs_given_back_total", "Attempts that a stopping executor gave back to its group."),
+		givenBack:       counter("runs_given_back_total", "Triggers that were given back to the group, because the executor stops or nobody could take them."),
+		handedOver:      counter("triggers_handed_over_total", "Triggers that were handed to a server: delivered before, or not to be done here."),
 		abandoned:       counter("handlers_abandoned_total", "Handlers that ignored their cancelled context and were left behind."),
 		rejected:        counter("triggers_rejected_total", "Messages that were no triggers of the group."),
 		slots:           gauge("slots", "Runs that there may be at once."),

@@ -2,22 +2,28 @@ package executor
 
 import "time"
 
-// The bounds of [recent]: more than the triggers that can be on their way, and
-// longer than it takes until one that was lost on the way comes again.
+// The bounds of [recent]: more than the triggers that can be on their way, and longer than
+// it takes until one that was lost on the way comes again. What has ended here is
+// remembered for long: as long as the instance says so itself, servers need not look for
+// its end.
 const (
-	recentMax = 8192
-	recentFor = time.Minute
+	recentMax = 16384
+	doneFor   = time.Hour
+	killedFor = time.Minute
 )
 
 // recent is a bounded set of attempts that an instance must not run when their
 // trigger comes again.
 type recent struct {
+	span time.Duration // for how long one is remembered
 	at   map[attemptKey]time.Time
 	ring []attemptKey // in the order of adding; the oldest is at next once it is full
 	next int
 }
 
-func newRecent() recent { return recent{at: map[attemptKey]time.Time{}} }
+func newRecent(span time.Duration) recent {
+	return recent{span: span, at: map[attemptKey]time.Time{}}
+}
 
 func (s *recent) add(k attemptKey) {
 	if len(s.ring) < recentMax {
@@ -32,5 +38,5 @@ func (s *recent) add(k attemptKey) {
 
 func (s *recent) has(k attemptKey) bool {
 	at, ok := s.at[k]
-	return ok && time.Since(at) < recentFor
+	return ok && time.Since(at) < s.span
 }

@@ -38,9 +38,13 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	}
 	reply := bus.InstanceReply{Instance: l.e.cfg.Instance}
 	var err error
-	if verb == bus.VerbKill {
+	switch verb {
+	case bus.VerbKill:
 		reply.Answer, reply.Pieces, err = l.kill(life, m)
-	} else {
+	case bus.VerbAttempts:
+		reply.Answer = bus.AnswerAccepted
+		reply.Attempts, err = l.custody(m)
+	default:
 		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
 	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, l.drainBy
@@ -171,6 +175,30 @@ func (l *loop) idle(m *nats.Msg) (bus.Answer, string, error) {
 	return bus.AnswerAccepted, "", nil
 }
 
+// custody says what this instance knows of attempts: while it says so of one, nobody else
+// begins it.
+func (l *loop) custody(m *nats.Msg) ([]bus.Custody, error) {
+	var r bus.AttemptsRequest
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return nil, &job.InvalidError{Reason: fmt.Sprintf("the request names no attempts: %v", err)}
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	all := make([]bus.Custody, len(r.Attempts))
+	for i, a := range r.Attempts {
+		switch key := (attemptKey{a.RunID, a.Attempt, a.Index}); {
+		case l.live[key] != nil:
+			all[i] = bus.CustodyHeld
+		case l.done.has(key):
+			all[i] = bus.CustodyReported
+		default:
+			all[i] = bus.CustodyNone
+		}
+	}
+	return all, nil
+}
+
 // offer takes the attempt whose trigger the request is, if it can. Once it has said
 // so, the trigger is its own to answer.
 func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, error) {
@@ -208,6 +236,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, err
 		}
 		return bus.AnswerUnknownKind, err.Error(), nil
 	}
+	l.handing.comeBack(pulled.Reply)
 	if len(l.live) >= l.slots {
 		return bus.AnswerBusy, "", nil
 	}

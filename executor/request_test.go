@@ -46,7 +46,7 @@ func (w *world) wantOffer(want string, change ...func(*bus.Trigger)) {
 
 func TestPulledAndRoutedRunsShareTheSlots(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
-		w := newWorld(t)
+		w := newWorldWithoutServers(t)
 		var c counter
 		a := w.start("a", executor.Config{Slots: 2}, handler(c.sleeper(time.Minute)))
 		w.trigger()
@@ -81,14 +81,15 @@ func TestPulledAndRoutedRunsShareTheSlots(t *testing.T) {
 
 func TestATriggerWhoseSlotARoutedRunTookGoesToAnotherInstance(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
-		w := newWorld(t)
+		w := newWorldWithoutServers(t)
 		var a, b counter
 		w.start("a", executor.Config{Slots: 1}, handler(a.sleeper(time.Hour)))
 		time.Sleep(time.Second) // a has asked for one trigger by now
 		w.wantOffer("accepted 1/1")
 		tr := w.trigger()
+		w.dispatcher()
 		w.start("b", executor.Config{Slots: 1}, handler(b.sleeper(time.Second)))
-		time.Sleep(5 * time.Second)
+		time.Sleep(25 * time.Second)
 		if e := w.finished(tr.RunID); e.Instance != "b" {
 			t.Errorf("done by %s", e.Instance)
 		}

@@ -189,8 +189,8 @@ func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 // tooLate says why an attempt is missed that may not begin any more.
 func (r *Run) tooLate() string {
 	by := r.trigger.StartBy.Format(time.RFC3339)
-	if r.delivered > 1 && !r.routed {
-		return fmt.Sprintf("it had to begin by %s, and came back after that from an instance that went silent or gave it back", by)
+	if r.delivered > 1 {
+		return fmt.Sprintf("it had to begin by %s: until then no instance was free, or the one that had it went silent or gave it back", by)
 	}
 	return "no instance was free to begin it by " + by
 }

@@ -17,6 +17,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/scheduler/dispatch"
 )
 
 var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
@@ -33,6 +34,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w := newWorldWithoutServers(t)
+	w.dispatcher()
+	return w
+}
+
+func newWorldWithoutServers(t *testing.T) *world {
+	t.Helper()
 	w := &world{
 		t: t, broker: bustest.NewBroker(t),
 		assets: bus.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 512 << 10, LogBytes: 64 << 20},
@@ -45,6 +53,23 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// dispatcher runs one, as servers do: triggers that come again are judged there.
+func (w *world) dispatcher() {
+	w.t.Helper()
+	conn := w.connect("server")
+	if err := conn.Open(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	d, err := dispatch.New(conn, dispatch.Config{Node: "node"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); d.Run(ctx) }()
+	w.t.Cleanup(func() { stop(); <-over })
 }
 
 // connect returns a connection as programs make it, subject to name's partitions.

@@ -117,7 +117,11 @@ func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 // broker.
 func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 
-// Heal ends what Partition, Deafen, Mute or Lag began. Connections that were cut die, as
+// LoseAcks makes name's acknowledgements of messages get lost: all that is left of each is
+// a sign of life.
+func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
+
+// Heal ends what Partition, Deafen, Mute, LoseAcks or Lag began. Connections that were cut die, as
 // one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})

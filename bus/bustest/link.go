@@ -11,6 +11,7 @@ import (
 type fault struct {
 	toBroker, toClient bool
 	lags               bool // consumers are made where nothing is stored yet
+	noAcks             bool // acknowledgements get lost
 }
 
 // loses reports whether bytes get lost.
@@ -66,6 +67,9 @@ func (l *link) Write(p []byte) (int, error) {
 	}
 	if f.lags {
 		p = behind(p)
+	}
+	if f.noAcks {
+		p = bytes.ReplaceAll(p, []byte("\r\n+ACK\r\n"), []byte("\r\n+WPI\r\n"))
 	}
 	return l.Conn.Write(p)
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,6 +41,9 @@ type Dispatcher struct {
 	metrics *metrics
 	serving sync.WaitGroup
 
+	presence presence
+	handing  atomic.Int32 // triggers that executors have handed over
+
 	mu     sync.Mutex
 	groups map[string]*group    // that have a live instance
 	known  map[string]bus.Group // what is kept of all groups
@@ -67,6 +71,12 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	} else {
 		defer func() { _ = sub.Unsubscribe() }()
 	}
+	backs, err := d.conn.NC.Subscribe(bus.SubjectBack("*"), d.hearBack)
+	if err != nil {
+		d.log.WarnContext(ctx, "hand-backs of other nodes not heard", "error", err)
+	} else {
+		defer func() { _ = backs.Unsubscribe() }()
+	}
 	groups := d.watch(ctx, d.conn.WatchGroups)
 	if groups == nil {
 		return
@@ -82,6 +92,13 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	defer func() { _ = watch.Stop() }()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	handed := make(chan *nats.Msg, maxHanded)
+	hands, err := d.conn.NC.ChanQueueSubscribe(bus.SubjectHand("*"), "dispatchers", handed)
+	if err != nil {
+		d.log.WarnContext(ctx, "triggers that executors hand over not heard of", "error", err)
+	} else {
+		defer func() { _ = hands.Unsubscribe() }()
+	}
 	known := false // what there is has been told
 	for ctx.Err() == nil {
 		select {
@@ -93,12 +110,16 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				known = true
 				continue
 			}
+			d.presence.hear(e.Revision())
 			heard := time.Now()
 			if !known && e.Created().Before(heard) {
 				heard = e.Created() // by somebody else, perhaps long ago
 			}
 			d.hear(ctx, e, heard)
+		case m := <-handed:
+			d.takeHanded(ctx, m)
 		case now := <-tick.C:
+			d.probe(ctx)
 			d.look(ctx, now)
 		}
 	}
@@ -188,10 +209,14 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 
 // look drops instances whose heartbeat has ceased.
 func (d *Dispatcher) look(ctx context.Context, now time.Time) {
+	since, current := d.presence.sinceWhen()
+	if !current {
+		return // a heartbeat that is missing says nothing
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, g := range d.groups {
-		g.expire(now)
+		g.expire(now, since)
 		d.settleLocked(ctx, g)
 	}
 }

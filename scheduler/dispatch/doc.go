@@ -22,10 +22,13 @@
 //   - A run whose request was not answered in time is not offered to another instance:
 //     nobody knows whether it was heard. JetStream delivers its trigger again, unless
 //     somebody says that it lives.
+//   - A trigger that comes again is judged first, also one that an executor has pulled and
+//     handed over: its attempt begins, or is lost, only when no instance has it, no end of it
+//     is stored, and whoever does not answer is gone. See ADR 24, judge.go and presence.go.
 //   - An attempt that must not be done twice is begun by the one instance whose claim
-//     JetStream stores first. When its trigger comes again, it goes to that instance,
-//     which may have been cut off for a while, or else is reported lost. How often the
-//     trigger was delivered before that does not matter.
+//     JetStream stores first. How often its trigger was delivered before that does not
+//     matter.
+//   - A task that no instance can do waits for one that can, and the history is told why.
 //   - A group is served by goroutines and requests of its own, of which there is a
 //     bounded number: one whose executors are stuck delays no other. While all its
 //     instances are busy, what is in hand is kept alive and begun in its order, and no

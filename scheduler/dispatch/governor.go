@@ -215,19 +215,13 @@ func (v *governor) place(ctx context.Context, w *held, token *rate.Reservation) 
 	case w.gone(ctx):
 		p.result = settled
 		return
-	case !w.t.StartBy.IsZero() && time.Now().After(w.t.StartBy):
-		w.fail(ctx, job.StatusMissed, "no instance of its group could begin it by "+w.t.StartBy.Format(time.RFC3339))
-		p.result = settled
-		return
-	case w.t.Delivery == job.AtMostOnce && w.delivery > 1 && w.resume(ctx):
+	case !w.clear && w.judge(ctx), w.tooLate(ctx):
 		p.result = settled
 		return
 	}
 	p.result = w.round(ctx)
 	switch p.result {
-	case unable:
-		w.fail(ctx, job.StatusFailed, w.why(unable))
-	case busy, nobody:
+	case busy, nobody, unable:
 		p.why = w.why(p.result)
 		if !w.since.IsZero() && time.Since(w.since) >= patience {
 			v.say(ctx, p)
@@ -263,9 +257,9 @@ func (v *governor) end(ctx context.Context, p placed) {
 	switch p.result {
 	case taken, unknown:
 		v.g.d.metrics.outcome(map[bool]string{true: "taken", false: "unknown"}[p.result == taken])
-	case busy, nobody:
+	case busy, nobody, unable:
 		if ctx.Err() != nil {
-			v.g.answer(p.m, "-NAK")
+			p.handBackFor(holdMin)
 			return
 		}
 		if p.tries++; p.since.IsZero() {
@@ -277,7 +271,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 			p.after = now.Add(holdMin)
 		}
 		v.hand.add(p.held)
-	case unable, settled, parked:
+	case settled, parked:
 	}
 }
 
@@ -321,7 +315,7 @@ func (v *governor) look(ctx context.Context, now time.Time) {
 		}
 	}
 	for _, w := range v.hand.takeIf(func(w *held) bool { return now.Sub(w.came) > keepFor }) {
-		v.g.answer(w.m, "-NAK")
+		w.handBackFor(0) // it has waited here for long
 	}
 	late := func(w *held) bool {
 		return v.offers < maxOffers && !w.t.StartBy.IsZero() && now.After(w.t.StartBy)
@@ -341,13 +335,13 @@ func (v *governor) stop(ctx context.Context) {
 		}
 	}
 	for _, w := range v.hand.takeIf(func(*held) bool { return true }) {
-		v.g.answer(w.m, "-NAK")
+		w.handBackFor(holdMin)
 	}
 	for v.offers > 0 {
 		v.end(ctx, <-v.ended)
 	}
 	for _, w := range v.hand.takeIf(func(*held) bool { return true }) {
-		v.g.answer(w.m, "-NAK")
+		w.handBackFor(holdMin)
 	}
 	v.working.Wait()
 }

@@ -21,12 +21,12 @@ const (
 	askWait = time.Second
 
 	// patience is how long a trigger stays in hand while all instances are busy, and
-	// lookAgain how long they are left alone in between. Then it is handed back for
-	// holdMin, and the next time for twice as long, up to holdMax.
+	// lookAgain how long they are left alone in between. Then it is handed back.
 	patience  = time.Second
 	lookAgain = busyFor
-	holdMin   = time.Second
-	holdMax   = 15 * time.Second
+	// holdMin is for how long one is handed back of which nothing is known but that it
+	// cannot begin now.
+	holdMin = time.Second
 
 	// longest is the time after which no further instance is asked: JetStream delivers
 	// the trigger again after bus.AckWait.
@@ -63,6 +63,13 @@ type offer struct {
 	told     bool // the history knows why it has not begun
 	result   result
 
+	// clear says that nobody has begun the attempt, as far as it can be known. One that is
+	// not is judged before it is offered.
+	clear    bool
+	looked   bool   // its end has been looked for
+	lostWith string // the instance that had begun one that is lost
+	from     string // the instance that has handed it over, and has a slot for it
+
 	// Of a trigger that waits: when JetStream was last told that it is in good hands, and
 	// whether it had been parked and is offered again.
 	signed  time.Time
@@ -74,7 +81,8 @@ func (g *group) offer(ctx context.Context, o *offer) {
 	o.began, o.result = time.Now(), settled
 	switch {
 	case o.resumed && o.gone(ctx):
-	case o.t.Delivery == job.AtMostOnce && o.delivery > 1 && o.resume(ctx):
+	case !o.clear && o.judge(ctx):
+	case o.tooLate(ctx):
 	default:
 		o.result = o.place(ctx)
 	}
@@ -94,7 +102,18 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 		return nil
 	}
 	now := time.Now()
-	return &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
+	o := &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
+	o.clear = o.delivery == 1 || g.backs.gaveBack(o)
+	return o
+}
+
+// tooLate ends an attempt that may not begin any more.
+func (o *offer) tooLate(ctx context.Context) bool {
+	if o.t.StartBy.IsZero() || !time.Now().After(o.t.StartBy) {
+		return false
+	}
+	o.fail(ctx, job.StatusMissed, "no instance of its group could begin it by "+o.t.StartBy.Format(time.RFC3339))
+	return true
 }
 
 // place offers the trigger round after round. It returns what came of the last one.
@@ -111,14 +130,11 @@ func (o *offer) place(ctx context.Context) result {
 			o.g.d.metrics.outcome("unknown")
 			return res // it comes again, unless who has it says that it lives
 		case ctx.Err() != nil:
-			o.g.answer(o.m, "-NAK")
-			return res
-		case res == unable:
-			o.fail(ctx, job.StatusFailed, o.why(res))
+			o.handBackFor(holdMin)
 			return res
 		case res == busy && time.Now().Before(o.g.closedUntil()):
 			return parked
-		case res == nobody, o.resumed, time.Since(o.came) >= patience:
+		case res == nobody, res == unable, o.resumed, time.Since(o.came) >= patience:
 			o.hold(ctx, o.why(res))
 			return res
 		}
@@ -132,7 +148,7 @@ func (o *offer) place(ctx context.Context) result {
 
 // round offers the trigger to each instance in the order of its route.
 func (o *offer) round(ctx context.Context) result {
-	pool, order := o.g.rank(o.t, o.delivery)
+	pool, order := o.g.rank(o)
 	o.refusals, o.refused = o.refusals[:0], 0
 	switch {
 	case pool.matched == 0:
@@ -281,7 +297,7 @@ func (o *offer) why(r result) string {
 	}
 	switch r {
 	case nobody:
-		return fmt.Sprintf("group %s has no instance%s that takes routed runs", o.g.name, with)
+		return fmt.Sprintf("group %s has no instance%s that takes work", o.g.name, with)
 	case unable:
 		what := fmt.Sprintf("runs %s tasks", o.t.Task.Kind())
 		if o.t.Task.Handler != "" {

@@ -44,7 +44,7 @@ func (s *server) look(ctx context.Context, now time.Time) {
 		if now.Sub(o.came) > keepFor {
 			s.inHand--
 			s.g.d.metrics.outcome("held")
-			s.g.answer(o.m, "-NAK")
+			o.handBackFor(0) // it has waited here for long
 			return true
 		}
 		if now.Sub(o.signed) >= signEvery {

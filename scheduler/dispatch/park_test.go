@@ -116,8 +116,8 @@ func TestADispatcherThatEndsHandsBackWhatIsParked(t *testing.T) {
 			w.trigger(job.RouteFirst)
 		}
 		time.Sleep(time.Second)
-		stop()
 		w.dispatcher("node-2")
+		stop()
 		time.Sleep(10 * time.Second) // less than AckWait
 		w.wantBegan("a job, a job, a job")
 		time.Sleep(10 * time.Second)

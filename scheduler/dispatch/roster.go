@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -85,16 +86,38 @@ func (r *roster) forget(instance string) {
 	r.pools = nil
 }
 
-// expire drops instances whose heartbeat has ceased.
-func (r *roster) expire(now time.Time) {
+// expire drops instances whose heartbeat has ceased, which would have been heard of since
+// an instant.
+func (r *roster) expire(now, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, m := range r.members {
-		if now.Sub(m.heard) > bus.InstanceTTL {
+		if now.Sub(later(m.heard, since)) > bus.InstanceTTL {
 			delete(r.members, name)
 			r.pools = nil
 		}
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// addresses returns where the instances are asked that are not known to be gone. Those
+// that speak an older protocol cannot be: what they do does not count.
+func (r *roster) addresses() []bus.Address {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]bus.Address, 0, len(r.members))
+	for _, m := range r.members {
+		if m.info.Protocol >= bus.Protocol {
+			all = append(all, m.to)
+		}
+	}
+	return all
 }
 
 // count returns how many instances are known, and how many of those take routed runs.
@@ -114,26 +137,26 @@ func (m *member) open() bool {
 	return m.info.Routable()
 }
 
-// rank returns the instances that may get a run of t, and the order in which to try
-// them.
-func (r *roster) rank(t *bus.Trigger, delivery int) (*pool, iter.Seq[int]) {
+// rank returns the instances that may get the run, and the order in which to try them.
+func (r *roster) rank(o *offer) (*pool, iter.Seq[int]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rankLocked(t, delivery)
+	return r.rankLocked(o)
 }
 
-func (r *roster) rankLocked(t *bus.Trigger, delivery int) (*pool, iter.Seq[int]) {
+func (r *roster) rankLocked(o *offer) (*pool, iter.Seq[int]) {
+	t := o.t
 	p := r.poolLocked(t)
-	run := route.Run{Route: t.Route, Job: t.Job, ID: t.RunID, Delivery: delivery, Prefer: t.Prefer}
+	run := route.Run{Route: t.Route, Job: t.Job, ID: t.RunID, Delivery: o.delivery, Prefer: cmp.Or(o.from, t.Prefer)}
 	return p, route.Order(p.instancesLocked(), run, &r.memory)
 }
 
-// first returns the instance that comes first for a run of t, nil when there is none or
-// it is not to be asked now.
-func (r *roster) first(t *bus.Trigger, delivery int, now time.Time) *member {
+// first returns the instance that comes first for the run, nil when there is none or it is
+// not to be asked now.
+func (r *roster) first(o *offer, now time.Time) *member {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p, order := r.rankLocked(t, delivery)
+	p, order := r.rankLocked(o)
 	var m *member
 	order(func(i int) bool { m = p.members[i]; return false })
 	if m == nil || m.shunnedAt(now) != "" {

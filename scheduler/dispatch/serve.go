@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
-	"carillon/job"
 )
 
 const (
@@ -111,10 +110,10 @@ func (s *server) begin(ctx context.Context, m *nats.Msg) {
 // ask asks the instance that comes first to take the trigger. It returns false when more
 // than that is to be done.
 func (s *server) ask(o *offer) bool {
-	if s.asker == nil || o.t.Delivery == job.AtMostOnce && o.delivery > 1 || o.probes() {
+	if s.asker == nil || !o.clear || o.probes() || !o.t.StartBy.IsZero() && o.began.After(o.t.StartBy) {
 		return false
 	}
-	m := s.g.first(o.t, o.delivery, o.began)
+	m := s.g.first(o, o.began)
 	if m == nil {
 		return false
 	}
@@ -188,7 +187,7 @@ func (s *server) stop(ctx context.Context, answers <-chan *nats.Msg) {
 	defer cancel()
 	for _, m := range s.puller.Drain(last) {
 		if s.puller.Take(m) {
-			s.g.answer(m, "-NAK")
+			s.g.answer(m, bus.NakAfter(holdMin))
 		}
 	}
 	patience := time.NewTimer(runWait)
@@ -200,13 +199,13 @@ func (s *server) stop(ctx context.Context, answers <-chan *nats.Msg) {
 		case m := <-answers:
 			if q, taken := s.answered(m); q != nil && !taken {
 				s.inHand--
-				s.g.answer(q.offer.m, "-NAK")
+				q.handBackFor(holdMin)
 			}
 		case <-patience.C:
 			clear(s.asked) // they come again, unless who has them says that they live
 		}
 	}
 	for _, o := range s.parked {
-		s.g.answer(o.m, "-NAK")
+		o.handBackFor(holdMin)
 	}
 }

@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -71,6 +72,9 @@ func (w *world) connect(name string) *bus.Conn {
 func (w *world) dispatcher(node string) (stop, kill func()) {
 	w.t.Helper()
 	conn := w.connect(node)
+	if err := conn.Open(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
 	var log *slog.Logger
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -100,15 +104,19 @@ type instance struct {
 func (w *world) executor(name string, takes time.Duration, change ...func(*executor.Config)) *instance {
 	w.t.Helper()
 	cfg := executor.Config{Group: "g", Instance: name, Slots: 4, Grace: -1}
+	names := []string{"h"}
 	for _, c := range change {
 		c(&cfg)
+	}
+	if also, ok := cfg.Labels["handles"]; ok {
+		names, cfg.Labels = append(names, also), nil
 	}
 	conn := w.connect(name)
 	e, err := executor.New(conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e.Handle("h", executor.HandlerFunc(func(ctx context.Context, r *executor.Run) (any, error) {
+	h := executor.HandlerFunc(func(ctx context.Context, r *executor.Run) (any, error) {
 		w.mu.Lock()
 		w.runs = append(w.runs, name+" "+r.Job().Short())
 		w.mu.Unlock()
@@ -120,7 +128,10 @@ func (w *world) executor(name string, takes time.Duration, change ...func(*execu
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-	}))
+	})
+	for _, handler := range names {
+		e.Handle(handler, h)
+	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	i := &instance{Executor: e, conn: conn, over: make(chan struct{})}
 	go func() {
@@ -146,6 +157,11 @@ func oneSlot(c *executor.Config) { c.Slots = 1 }
 
 func labels(l job.Labels) func(*executor.Config) { return func(c *executor.Config) { c.Labels = l } }
 
+// handles adds a handler of that name, which does what "h" does.
+func handles(name string) func(*executor.Config) {
+	return func(c *executor.Config) { c.Labels = job.Labels{"handles": name} }
+}
+
 func of(group string) func(*executor.Config) { return func(c *executor.Config) { c.Group = group } }
 
 // trigger publishes a routed trigger for handler h.
@@ -165,7 +181,11 @@ func (w *world) trigger(r job.Route, change ...func(*bus.Trigger)) *bus.Trigger 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := bus.NewMessage(bus.SubjectPriority(t.Shard, t.Priority, t.Job.Group()), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	subject := bus.SubjectPriority(t.Shard, t.Priority, t.Job.Group())
+	if !t.Routed() {
+		subject = bus.SubjectTrigger(t.Shard, t.Job.Group())
+	}
+	m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
 	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}
@@ -247,3 +267,31 @@ func (w *world) ask(verb string) string {
 	}
 	return fmt.Sprintf("%s, %s %d/%d", reply.Answer, reply.State, reply.Running, reply.Slots)
 }
+
+// heartbeat writes one, as an instance would.
+func (w *world) heartbeat(i bus.Instance) {
+	w.t.Helper()
+	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: i})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.conn.JS.Publish(w.t.Context(), "$KV."+bus.BucketInst+"."+i.Key(), data); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// takeFirst takes a trigger as an instance would that dies with it.
+func (w *world) takeFirst(group string) {
+	w.t.Helper()
+	p := w.conn.NewPuller(bus.ConsumerAny(group), 1, slog.New(slog.DiscardHandler))
+	p.Ask(1)
+	for m := range p.Inbox() {
+		if p.Take(m) {
+			p.Release()
+			return
+		}
+	}
+}
+
+// replyTo returns a message that is answered on a subject.
+func (w *world) replyTo(subject string) *nats.Msg { return &nats.Msg{Reply: subject} }

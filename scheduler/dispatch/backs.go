@@ -1,0 +1,74 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+)
+
+// maxBacks bounds how many triggers are remembered that were handed back.
+const maxBacks = 16384
+
+// backs remembers the triggers that dispatchers have handed back and nobody had begun: when
+// the next delivery comes here, there is nothing to judge.
+type backs struct {
+	mu        sync.Mutex
+	delivered map[uint64]int // by the sequence on the stream: the delivery that was handed back
+}
+
+// back is what dispatchers tell each other of a trigger that one hands back unbegun.
+type back struct {
+	Seq      uint64 `json:"seq"`
+	Delivery int    `json:"delivery"`
+}
+
+// tellBack lets all dispatchers know that the offer is handed back. One that does not hear
+// it judges the attempt.
+func (o *offer) tellBack() {
+	told := back{Seq: o.seq, Delivery: o.delivery}
+	o.g.backs.note(told)
+	data, err := json.Marshal(told)
+	if err == nil {
+		err = o.g.d.conn.NC.Publish(bus.SubjectBack(o.g.name), data)
+	}
+	if err != nil {
+		o.g.d.log.Debug("hand-back not told", "error", err)
+	}
+}
+
+// hearBack takes in what a dispatcher has handed back.
+func (d *Dispatcher) hearBack(m *nats.Msg) {
+	var told back
+	if json.Unmarshal(m.Data, &told) != nil {
+		return
+	}
+	d.mu.Lock()
+	g := d.groups[strings.TrimPrefix(m.Subject, bus.SubjectBack(""))]
+	d.mu.Unlock()
+	if g != nil {
+		g.backs.note(told)
+	}
+}
+
+// note remembers what was handed back.
+func (b *backs) note(told back) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.delivered == nil || len(b.delivered) >= maxBacks {
+		b.delivered = map[uint64]int{}
+	}
+	b.delivered[told.Seq] = told.Delivery
+}
+
+// gaveBack reports whether the delivery before this one was handed back unbegun.
+func (b *backs) gaveBack(o *offer) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last, known := b.delivered[o.seq]
+	delete(b.delivered, o.seq)
+	return known && last == o.delivery-1
+}

@@ -1,0 +1,72 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"carillon/bus"
+)
+
+// end says whether the end of an attempt is stored.
+type end int
+
+const (
+	endUnknown end = iota // it could not be found out
+	endNone
+	endFound
+)
+
+// clockSlack is how far clocks of nodes and of NATS may be apart when it is looked for
+// what was stored since an instant.
+const clockSlack = time.Minute
+
+// endsOf finds out which attempts' ends are stored. Attempts of a shard are looked for
+// together.
+func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
+	byShard := map[int][]int{}
+	for i, s := range all {
+		byShard[s.t.Shard] = append(byShard[s.t.Shard], i)
+	}
+	ends := make([]end, len(all))
+	for shard, mine := range byShard {
+		since := all[mine[0]].t.CommittedAt
+		for _, i := range mine {
+			if at := all[i].t.CommittedAt; at.Before(since) {
+				since = at
+			}
+		}
+		ended, err := g.ended(ctx, shard, since.Add(-clockSlack))
+		if err != nil {
+			g.d.log.DebugContext(ctx, "ends of attempts not read", "executor_group", g.name, "shard", shard, "error", err)
+			continue
+		}
+		for _, i := range mine {
+			if ends[i] = endNone; ended[all[i].t.Ref()] {
+				ends[i] = endFound
+			}
+		}
+	}
+	return ends
+}
+
+// ended returns the attempts of a shard whose ends were stored since an instant.
+func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.AttemptRef]bool, error) {
+	ended := map[bus.AttemptRef]bool{}
+	subject := bus.SubjectEvent(shard, g.name)
+	last, err := g.d.conn.Last(ctx, bus.StreamEvt, subject)
+	if errors.Is(err, bus.ErrNoMessage) {
+		return ended, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shards := g.d.conn.Cluster().Shards
+	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *bus.Stored) {
+		// What is refused here is refused by all who read it: it ends nothing.
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, shards); err == nil && e.Kind == bus.EventFinished {
+			ended[e.Ref()] = true
+		}
+	})
+	return ended, err
+}

@@ -1,0 +1,83 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+)
+
+// maxHanded is how many triggers that executors have handed over a dispatcher has at once.
+// What is beyond is refused, and comes again.
+const maxHanded = 4096
+
+// takeHanded takes a trigger from an executor that has pulled it: it was delivered before,
+// or the executor cannot do it. From the answer on it is ours to acknowledge.
+func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
+	err := d.hand(ctx, m)
+	if errors.Is(err, job.ErrInvalid) {
+		d.metrics.outcome("rejected")
+		d.log.WarnContext(ctx, "trigger handed over rejected", "subject", m.Subject, "error", err)
+	}
+	if err := bus.Respond(m, struct{}{}, err); err != nil {
+		d.log.DebugContext(ctx, "hand-over not answered", "subject", m.Subject, "error", err)
+	}
+}
+
+// hand begins to look after a trigger that was handed over. All that is believed of the
+// request is which trigger it is about, which is of the group's own consumer.
+func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
+	name := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
+	ack := m.Header.Get(bus.HeaderAck)
+	seq, _, err := bus.ParseAck(ack, name)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	g := d.groups[name]
+	d.mu.Unlock()
+	switch {
+	case g == nil:
+		return fmt.Errorf("%w: no instance of group %s has been heard of yet", job.ErrUnavailable, name)
+	case d.handing.Load() >= maxHanded:
+		return fmt.Errorf("%w: too many triggers have been handed over", job.ErrUnavailable)
+	}
+	d.handing.Add(1)
+	from := m.Header.Get(bus.HeaderInstance)
+	d.serving.Go(func() {
+		defer d.handing.Add(-1)
+		g.offerHanded(ctx, seq, from, &nats.Msg{Reply: ack, Sub: m.Sub})
+	})
+	return nil
+}
+
+// offerHanded finds out what becomes of a trigger that was handed over; m has the subject
+// on which it is answered.
+func (g *group) offerHanded(ctx context.Context, seq uint64, from string, m *nats.Msg) {
+	stored, err := g.d.conn.At(ctx, bus.StreamTrig, seq)
+	switch {
+	case errors.Is(err, bus.ErrNoMessage): // somebody has acknowledged it, or called it off
+		g.answer(m, "+TERM")
+		return
+	case err != nil:
+		g.d.log.DebugContext(ctx, "trigger handed over not read", "executor_group", g.name, "error", err)
+		g.answer(m, bus.NakAfter(holdMin))
+		return
+	}
+	m.Subject, m.Header, m.Data = stored.Subject, stored.Header, stored.Data
+	o := g.newOffer(ctx, m)
+	if o == nil {
+		return
+	}
+	if o.from = from; o.t.Prefer != "" {
+		o.from = "" // it is meant for somebody
+	}
+	if g.offer(ctx, o); o.result == parked {
+		o.handBack()
+	}
+}
