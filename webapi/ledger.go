@@ -2,8 +2,11 @@ package webapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"carillon/job"
 	"carillon/ledger"
 )
 
@@ -41,7 +44,7 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: orDefault(r.Params.Limit, ledger.DefaultLimit),
 	})
 	if err != nil {
-		return nil, err
+		return nil, h.ledgerError(ctx, err)
 	}
 	return GetJobLedger200JSONResponse(*page), nil
 }
@@ -58,7 +61,26 @@ func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) 
 	}
 	page, err := h.ledger.Audit(ctx, request)
 	if err != nil {
-		return nil, err
+		return nil, h.ledgerError(ctx, err)
 	}
 	return AuditLedger200JSONResponse(*page), nil
+}
+
+// ledgerError names the part of the system that keeps the ledger from being read.
+func (h *handlers) ledgerError(ctx context.Context, err error) error {
+	if errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // the request's time may be over
+	defer cancel()
+	if _, away := h.store.Stats(asking); away != nil {
+		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
+	}
+	if _, away := h.conn.GetHold(asking); away != nil {
+		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, job.ErrUnavailable) {
+		return explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
+	}
+	return err
 }

@@ -93,3 +93,16 @@ func TestTheLedgerRefusesRangesThatCannotBe(t *testing.T) {
 	}
 	w.problem(400, "invalid", "POST", "/api/v1/jobs/billing/x/backfills", `{"from":"2026-01-01T00:00:00Z","to":"9999-12-31T23:59:59Z"}`, "lies too far in the future")
 }
+
+func TestTheAuditNamesThePartThatDoesNotAnswer(t *testing.T) {
+	w := newWorld(t, func(_ *Config, w *world) { w.store = away{w.store} })
+	w.put("billing/x", "* * * * * ?")
+	w.decide(time.Now().Add(time.Hour))
+	for _, path := range []string{"/api/v1/ledger", "/api/v1/jobs/billing/x/ledger"} {
+		w.problem(503, "unavailable", "GET", path, nil, "the log store does not answer")
+	}
+	n := newWorld(t)
+	n.put("billing/x", "@hourly")
+	n.broker.Stop()
+	n.problem(503, "unavailable", "GET", "/api/v1/ledger", nil, "NATS does not answer")
+}

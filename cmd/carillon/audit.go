@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
+	"carillon/job"
 	"carillon/ledger"
 )
 
@@ -15,6 +17,7 @@ func newAuditCommand() *cobra.Command {
 	var within rangeFlags
 	var group, by string
 	var found bool
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Check for all jobs that every fire has its run or a reason",
@@ -28,6 +31,7 @@ func newAuditCommand() *cobra.Command {
 	within.add(cmd.Flags(), "24h")
 	cmd.Flags().StringVarP(&group, "group", "g", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVar(&by, "by", string(byGroup), "a row for each group, job or day of a job")
+	cmd.Flags().DurationVar(&limit, "timeout", 10*time.Minute, "how long the audit may take; 0 is as long as it takes")
 	cmd.Flags().BoolVar(&found, "found", false, "list what the continuous audit has found, instead of auditing now")
 	cmd.MarkFlagsMutuallyExclusive("found", "by")
 	complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
@@ -47,7 +51,7 @@ func newAuditCommand() *cobra.Command {
 		if found {
 			return showFound(cmd, r, api, client.ListDiscrepanciesParams{From: &from, To: &to, Group: client.Optional(group)})
 		}
-		page, err := api.Audited(cmd.Context(), client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)})
+		page, err := audited(cmd, api, client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)}, limit)
 		if err != nil {
 			return err
 		}
@@ -60,6 +64,38 @@ func newAuditCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// auditTold is how often a person is told how far an audit has come.
+const auditTold = 5 * time.Second
+
+// audited audits page by page, and on standard error says how far it has come.
+func audited(cmd *cobra.Command, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
+	ctx := cmd.Context()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	told := time.Now()
+	page, err := api.Audited(ctx, params, func(sofar client.AuditedPage) {
+		if time.Since(told) >= auditTold {
+			told = time.Now()
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "audited %s so far; %s\n", countOf(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
+		}
+	})
+	if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
+		return page, fmt.Errorf("%w: the audit took longer than %s, and had judged %s; narrow it with --since or --group, or raise --timeout",
+			job.ErrUnavailable, job.Duration(limit), countOf(page.Total.Fires, "fire"))
+	}
+	return page, err
+}
+
+func countIs(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // showFound shows what the continuous audit has found, also of fires that are kept no more.

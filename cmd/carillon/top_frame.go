@@ -16,8 +16,9 @@ import (
 func (v *topView) frame(width, height int) string {
 	var head table
 	head.line(fmt.Sprintf("carillon top  %s  %s", v.Server, instant(v.At)))
-	head.line(fmt.Sprintf("%s  %s fires/s  %d running  %d pending  %d queued", countOf(v.Jobs, "job"),
-		strconv.FormatFloat(v.FiresPerSecond, 'f', 1, 64), v.Alive[job.StatusRunning], v.Alive[job.StatusPending], v.Alive[job.StatusQueued]))
+	runs := func(s job.Status) string { return v.orUnknown(partRuns(s), strconv.Itoa(v.Alive[s])) }
+	head.line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, countOf(v.Jobs, "job")),
+		v.orUnknown(partFires, strconv.FormatFloat(v.FiresPerSecond, 'f', 1, 64)), runs(job.StatusRunning), runs(job.StatusPending), runs(job.StatusQueued)))
 	head.line(fmt.Sprintf("late by       p50 %s  p99 %s to commit   p50 %s  p99 %s to begin   (5 min)",
 		millis(v.Lateness.Committed, v.Lateness.Committed.P50), millis(v.Lateness.Committed, v.Lateness.Committed.P99),
 		millis(v.Lateness.Started, v.Lateness.Started.P50), millis(v.Lateness.Started, v.Lateness.Started.P99)))
@@ -98,6 +99,10 @@ func (v *topView) groupList() *table {
 
 func (v *topView) failureList() *table {
 	var t table
+	if v.unknown[partFailures] {
+		t.line("failures are not known")
+		return &t
+	}
 	if len(v.Failures) == 0 {
 		t.line("no failures")
 		return &t
@@ -109,10 +114,24 @@ func (v *topView) failureList() *table {
 	return &t
 }
 
+// orUnknown returns text, or "?" if the part of the look that it is from is missing.
+func (v *topView) orUnknown(part, text string) string {
+	if !v.unknown[part] {
+		return text
+	}
+	if part == partJobs {
+		return "? jobs"
+	}
+	return "?"
+}
+
 // shownHistory says how far the log store has come.
 func (v *topView) shownHistory() string {
-	if !v.History.Answers {
-		return "the log store does not answer; everything fires meanwhile"
+	switch {
+	case v.unknown[partHistory]:
+		return "not known"
+	case !v.History.Answers:
+		return "the log store does not answer; fires do not wait for it"
 	}
 	parts := []string{size(v.History.Bytes)}
 	for _, b := range v.History.Backlog {

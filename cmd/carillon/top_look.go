@@ -49,8 +49,9 @@ type topView struct {
 
 	Failures []client.Run `json:"failures"` // newest first
 
-	Missing []string `json:"missing,omitempty"`
-	denied  error    // if any part was
+	Missing []string        `json:"missing,omitempty"`
+	unknown map[string]bool // the parts that are missing
+	denied  error           // if any part was
 }
 
 // topNode is a scheduler node.
@@ -82,15 +83,25 @@ type lookPart struct {
 	ask  func() error
 }
 
+// The parts of a look whose absence is shown in its head.
+const (
+	partJobs     = "jobs"
+	partFires    = "fires per second"
+	partHistory  = "the history"
+	partFailures = "failures"
+)
+
+func partRuns(s job.Status) string { return string(s) + " runs" }
+
 // lookAt asks for everything at once. It always returns a view, of what answered.
 func lookAt(ctx context.Context, api *client.API) topView {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	v := topView{Server: api.Address(), At: now, Alive: map[job.Status]int{}}
+	v := topView{Server: api.Address(), At: now, Alive: map[job.Status]int{}, unknown: map[string]bool{}}
 	alive := map[job.Status]map[string]int{job.StatusPending: {}, job.StatusQueued: {}, job.StatusRunning: {}} // by group
 	parts := []lookPart{
-		{"jobs", func() error {
+		{partJobs, func() error {
 			page, err := client.Read[client.JobPage](api.ListJobs(ctx, &client.ListJobsParams{Limit: new(1), Fires: new(0), Runs: new(0)}))
 			v.Jobs = page.Total
 			return err
@@ -117,7 +128,7 @@ func lookAt(ctx context.Context, api *client.API) topView {
 			}
 			return err
 		}},
-		{"fires per second", func() error {
+		{partFires, func() error {
 			minute := now.Truncate(time.Minute)
 			counts, err := client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: minute.Add(-time.Minute), To: minute}))
 			for _, part := range counts.Items {
@@ -127,12 +138,12 @@ func lookAt(ctx context.Context, api *client.API) topView {
 			}
 			return err
 		}},
-		{"the history", func() error {
+		{partHistory, func() error {
 			h, err := client.Read[client.HistoryState](api.GetHistory(ctx))
 			v.History = topHistory{h.StoreAnswers, h.Bytes, h.Backlog}
 			return err
 		}},
-		{"failures", func() error {
+		{partFailures, func() error {
 			page, err := client.Read[client.RunPage](api.ListRuns(ctx, &client.ListRunsParams{
 				Status: &[]client.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost}, Limit: new(lookFailures),
 			}))
@@ -141,7 +152,7 @@ func lookAt(ctx context.Context, api *client.API) topView {
 		}},
 	}
 	for status, groups := range alive {
-		parts = append(parts, lookPart{string(status) + " runs", func() error {
+		parts = append(parts, lookPart{partRuns(status), func() error {
 			facets, err := client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
 				By: &[]client.Dimension{"group"}, Status: &[]client.Status{status}, Values: new(1000),
 			}))
@@ -163,6 +174,7 @@ func lookAt(ctx context.Context, api *client.API) topView {
 	for i, err := range errs {
 		if err != nil {
 			v.Missing = append(v.Missing, parts[i].what+": "+err.Error())
+			v.unknown[parts[i].what] = true
 		}
 		if errors.Is(err, client.ErrDenied) {
 			v.denied = err

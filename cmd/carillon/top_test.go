@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/bus"
+	"carillon/internal/client"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -45,6 +48,25 @@ func TestTopShowsHowThingsAre(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	api, err := client.New(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := lookAt(t.Context(), api)
+	got := v.frame(100, 0)
+	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       not known", "failures are not known"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "meanwhile") || strings.Contains(got, "0 jobs") || strings.Contains(got, "no failures") {
+		t.Errorf("it says what nobody knows:\n%s", got)
 	}
 }
 

@@ -82,8 +82,9 @@ func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerPara
 }
 
 // Audited returns the audit of all jobs that match params, reading as many pages as
-// that takes.
-func (a *API) Audited(ctx context.Context, params AuditLedgerParams) (AuditedPage, error) {
+// that takes. After each but the last, came is called with what there is so far; so much is
+// returned with an error, too.
+func (a *API) Audited(ctx context.Context, params AuditLedgerParams, came func(AuditedPage)) (AuditedPage, error) {
 	all := AuditedPage{Days: []LedgerDay{}, Discrepancies: []Finding{}}
 	for {
 		page, err := Read[AuditedPage](a.AuditLedger(ctx, &params))
@@ -99,6 +100,7 @@ func (a *API) Audited(ctx context.Context, params AuditLedgerParams) (AuditedPag
 		if page.Next == "" {
 			return all, nil
 		}
+		came(all)
 		params.Cursor = &page.Next
 	}
 }
