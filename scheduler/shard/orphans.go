@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"slices"
+
 	"carillon/bus"
 	"carillon/job"
 )
@@ -32,12 +34,19 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		}
 	}
 	for id, d := range m.delays {
-		if d.run == "" || m.runs[d.run] != nil || d.run.Time().UnixMilli() > before {
-			continue
+		if d.run != "" && m.runs[d.run] == nil && d.run.Time().UnixMilli() <= before {
+			out = append(out, m.delayed(id, d))
 		}
-		out = append(out, m.delayed(id, d))
 	}
-	return out
+	return slices.DeleteFunc(out, m.hasEnd)
+}
+
+// hasEnd reports whether the machine was told of an attempt's end that has had no effect
+// yet.
+func (m *Machine) hasEnd(t *bus.Trigger) bool {
+	return slices.ContainsFunc(m.ends, func(e *end) bool {
+		return !e.begun && e.run == t.RunID && e.attempt == t.Attempt && e.piece.Index == t.Index
+	})
 }
 
 // outside returns what the trigger of a run's attempt says.
@@ -62,6 +71,9 @@ func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
 // IsOut reports whether an attempt that Out has returned still counts as being with the
 // executors.
 func (m *Machine) IsOut(t *bus.Trigger) bool {
+	if m.hasEnd(t) {
+		return false
+	}
 	if a := m.runs[t.RunID]; a != nil {
 		if a.stage != triggered || a.attempt != t.Attempt || a.pieces == nil != (t.Total == 0) {
 			return false

@@ -76,6 +76,12 @@ var operations = []operation{
 			w.tidy(w.owner)
 		}
 	}},
+	{1, (*world).ageOut},
+	{2, func(w *world) {
+		if w.owner != nil {
+			w.endOrphans(w.owner)
+		}
+	}},
 	{5, (*world).begin},
 	{10, (*world).doKill},
 	{5, (*world).word},

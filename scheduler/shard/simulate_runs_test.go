@@ -119,7 +119,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
 	ends := map[attemptID]storedEvent{}
 	for seq := b.before.EventSeq + 1; seq <= b.cursor.EventSeq; seq++ {
 		e := ls.w.events[seq-1]
-		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Kind == bus.EventFinished && e.event.Total == 0 && ends[id].event == nil {
+		if id := (attemptID{e.event.RunID, e.event.Attempt}); !e.gone && e.event.Kind == bus.EventFinished && e.event.Total == 0 && ends[id].event == nil {
 			ends[id] = e
 		}
 	}
@@ -362,7 +362,7 @@ func nameIn(i int, here bool) job.Name {
 func (w *world) begin() {
 	if len(w.live) > 0 {
 		r := w.live[w.rng.IntN(len(w.live))]
-		w.events = append(w.events, storedEvent{bus.EventOf(r.trigger, bus.EventStarted, instant(w.clock)), w.clock})
+		w.events = append(w.events, storedEvent{event: bus.EventOf(r.trigger, bus.EventStarted, instant(w.clock)), at: w.clock})
 	}
 }
 

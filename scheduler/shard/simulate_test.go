@@ -144,6 +144,7 @@ func (w *world) endAll(o *owner, commit func()) {
 		}
 		w.kills = nil
 		w.feed(o, len(w.events))
+		w.endOrphans(o)
 		w.look(o)
 		for _, p := range o.m.Pauses() {
 			o.m.Paused(p)

@@ -76,6 +76,7 @@ type world struct {
 type storedEvent struct {
 	event *bus.Event
 	at    int64
+	gone  bool // before any owner had read it
 }
 
 type simRun struct {
@@ -419,7 +420,7 @@ func (w *world) finishAs(r *simRun, status job.Status) {
 		e.Result, e.Retry = w.list(), true
 	}
 	w.say("attempt %d of run %s of %s, piece %d of %d, is %s", e.Attempt, e.RunID, e.Job, e.Index, e.Total, status)
-	w.events = append(w.events, storedEvent{e, w.clock})
+	w.events = append(w.events, storedEvent{event: e, at: w.clock})
 	if r.finished == 0 {
 		r.finished, r.at, r.status = uint64(len(w.events)), w.clock, status
 		w.live = slices.DeleteFunc(w.live, func(other *simRun) bool { return other == r })
@@ -439,9 +440,15 @@ func (w *world) feed(o *owner, n int) {
 	for ; n > 0 && o.fed < last; n-- {
 		o.fed++
 		e := w.events[o.fed-1]
+		if e.gone {
+			continue
+		}
 		o.m.Event(e.event, o.fed, e.at)
 		if w.chance(10) && o.fed > 1 {
 			again := 1 + w.rng.Uint64N(o.fed)
+			if w.events[again-1].gone {
+				continue
+			}
 			o.m.Event(w.events[again-1].event, again, w.events[again-1].at)
 		}
 	}

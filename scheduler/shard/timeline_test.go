@@ -146,7 +146,7 @@ func (s *tale) do(verb, rest string) {
 		for _, r := range s.live {
 			e := bus.EventOf(r, bus.EventFinished, instant(s.clock))
 			e.Status = job.StatusSucceeded
-			s.events = append(s.events, storedEvent{e, s.clock})
+			s.events = append(s.events, storedEvent{event: e, at: s.clock})
 			s.m.Event(e, uint64(len(s.events)), s.clock)
 		}
 		s.live = nil
