@@ -372,7 +372,7 @@ func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 			w.t.Helper()
 			w.ends(report, job.StatusSucceeded, func(e *bus.Event) { e.StartedAt = e.FinishedAt.Add(-d) })
 		}
-		takes(time.Hour)
+		takes(50 * time.Minute)
 		for range 20 {
 			takes(2 * time.Second)
 		}

@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,7 +23,7 @@ const (
 	EventFinished EventKind = "finished" // it has ended; Status is final
 )
 
-// Bounds of an event's texts, in bytes. Executors cut longer ones.
+// Bounds of an event's texts, in bytes. Executors cut longer ones, and so do readers.
 const (
 	MaxMessage = 16 << 10
 	MaxResult  = 64 << 10
@@ -149,50 +150,44 @@ func (e *Event) encode() ([]byte, error) {
 	return o.end(), nil
 }
 
-// DecodeEvent reads an event that arrived on subject and checks that its speaker
-// may say it: a group's credentials allow evt.*.<group>, so an event must be about
-// a job of that group, and lie in the shard that the subject names. shards is the
-// cluster's number of shards. The error is an *InvalidError.
-func DecodeEvent(subject string, header nats.Header, data []byte, shards int) (*Event, error) {
-	e := &Event{}
-	if header.Get(HeaderMessage) != MessageEvent || !readEvent(data, e) {
+// DecodeEvent reads an event that arrived on subject, and that its stream took at stored,
+// or that was heard then. It checks that its speaker may say it: a group's credentials
+// allow evt.*.<group>, so an event must be about a job of that group, and lie in the shard
+// that the subject names. shards is the cluster's number of shards. The error is an
+// *InvalidError.
+//
+// A finished event that says which attempt has ended is an end, whatever else is wrong with
+// it: it is returned as one of an attempt that failed, with a message that says what is wrong.
+// Times that cannot be are corrected, and texts that are too long are cut; the message says
+// so. All readers of a stream get the same event.
+func DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time, shards int) (*Event, error) {
+	if err := needsKind(header, MessageEvent); err != nil {
+		return nil, err
+	}
+	e, damage := &Event{}, error(nil)
+	if !readEvent(data, e) {
 		*e = Event{}
 		if err := decode(header, MessageEvent, data, e); err != nil {
-			return nil, err
+			if e, damage = salvage(data); e == nil {
+				return nil, err
+			}
 		}
 	}
-	shard, group, ok := ParseSubjectEvent(subject)
-	if !ok {
-		return nil, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.<shard>.<group>", subject)}
-	}
-	if _, err := job.ParseRunID(string(e.RunID)); err != nil {
+	if err := e.attribute(subject, shards); err != nil {
 		return nil, err
 	}
-	if _, err := job.ParseName(string(e.Job)); err != nil {
-		return nil, err
-	}
-	switch {
-	case e.Job.Group() != group:
-		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, group)}
-	case e.Shard != shard || e.Job.Shard(shards) != shard:
-		return nil, &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d is not that of job %q", e.Shard, e.Job)}
-	case e.Attempt < 1:
-		return nil, &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
-	case e.FireTime.IsZero():
-		return nil, &job.InvalidError{Field: "fire_time", Reason: "is missing"}
-	}
-	if err := e.check(); err != nil {
-		return nil, err
-	}
-	switch e.Kind {
-	case EventStarted, EventProgress, EventHeld:
-	case EventFinished:
-		// Missed is what an executor says that was to begin by an instant and could not.
-		if !e.Status.Executed() && e.Status != job.StatusMissed {
-			return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled, lost or missed", e.Status)}
-		}
-	default:
+	if !slices.Contains([]EventKind{EventStarted, EventProgress, EventHeld, EventFinished}, e.Kind) {
 		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}
 	}
+	if damage == nil {
+		damage = e.wrong()
+	}
+	switch {
+	case damage != nil && e.Kind != EventFinished:
+		return nil, damage
+	case damage != nil:
+		e.fail(damage)
+	}
+	e.correct(stored.UTC().Truncate(time.Millisecond))
 	return e, nil
 }

@@ -47,6 +47,8 @@ type Log struct {
 	Piece
 	Instance string    `json:"instance"`
 	Lines    []LogLine `json:"lines"`
+	// Refused is why lines that came with these cannot be read, an *InvalidError each.
+	Refused []error `json:"-"`
 }
 
 // LogBlock is the room of line numbers that each delivery of an attempt has.
@@ -79,11 +81,20 @@ func (l *Log) Msg() (*nats.Msg, error) {
 
 // DecodeLog reads log lines that arrived on subject, either as published
 // (log.<group>.<run>) or as stored (log.<group>), and checks that they are of the
-// group that may publish there. The error is an *InvalidError.
+// group that may publish there. Lines that cannot be read cost none of the others: they are
+// left out, and said to be; a text that is too long is cut. The error is an *InvalidError.
 func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 	l := &Log{}
-	if err := decode(header, MessageLog, data, l); err != nil {
+	if err := needsKind(header, MessageLog); err != nil {
 		return nil, err
+	}
+	if err := decode(header, MessageLog, data, l); err != nil {
+		if l = salvageLog(data); l == nil {
+			return nil, err
+		}
+	}
+	for i := range l.Lines {
+		l.Lines[i].Text = cutText(l.Lines[i].Text, MaxLogText)
 	}
 	if _, err := job.ParseRunID(string(l.RunID)); err != nil {
 		return nil, err
@@ -102,4 +113,25 @@ func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// salvageLog reads the lines of a message one by one. It returns nil when it cannot be read
+// whose they are.
+func salvageLog(data []byte) *Log {
+	lines := struct {
+		*Log
+		Lines []json.RawMessage `json:"lines"`
+	}{Log: &Log{}}
+	if json.Unmarshal(withoutNaN(data), &lines) != nil {
+		return nil
+	}
+	for i, raw := range lines.Lines {
+		line := LogLine{}
+		if json.Unmarshal(raw, &line) != nil {
+			lines.Refused = append(lines.Refused, &job.InvalidError{Field: "lines", Reason: fmt.Sprintf("%d: %s is not understood", i, cutText(string(raw), 64))})
+			continue
+		}
+		lines.Log.Lines = append(lines.Log.Lines, line)
+	}
+	return lines.Log
 }

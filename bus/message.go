@@ -32,11 +32,27 @@ func NewMessage(subject, kind string, data []byte) *nats.Msg {
 	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{HeaderMessage: {kind}}}
 }
 
+// needsKind returns an *InvalidError unless a message's header says that it is of a kind.
+func needsKind(header nats.Header, kind string) error {
+	switch got := header.Get(HeaderMessage); got {
+	case kind:
+		return nil
+	case "":
+		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is missing; it must be %q", kind)}
+	default:
+		return unknownKind(got, kind)
+	}
+}
+
+func unknownKind(got, kind string) error {
+	return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; this program understands %q", got, kind)}
+}
+
 // decode reads data, a message of the given kind, into v. header may be nil where
 // the kind is known otherwise.
 func decode(header nats.Header, kind string, data []byte, v any) error {
 	if got := header.Get(HeaderMessage); got != "" && got != kind {
-		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; this program understands %q", got, kind)}
+		return unknownKind(got, kind)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return &job.InvalidError{Reason: fmt.Sprintf("%s message: %v", kind, err)}

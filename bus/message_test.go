@@ -59,6 +59,8 @@ func event(kind bus.EventKind) *bus.Event {
 	return e
 }
 
+var asEvent = nats.Header{bus.HeaderMessage: {bus.MessageEvent}}
+
 // golden compares what a message is encoded as with the file that readers in other
 // languages are tested against, and what the file decodes to with the message.
 func golden[T any](t *testing.T, file string, encoded []byte, value *T, decode func([]byte) (*T, error)) {
@@ -139,7 +141,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		e.Shard = e.Job.Shard(64)
 		subject := bus.SubjectEvent(e.Shard, "billing")
 		golden(t, "event-"+string(kind)+".json", body(t, subject, bus.MessageEvent)(e.Msg()), e, func(data []byte) (*bus.Event, error) {
-			return bus.DecodeEvent(subject, nil, data, 64)
+			return bus.DecodeEvent(subject, asEvent, data, e.At, 64)
 		})
 	}
 
@@ -194,7 +196,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "hällo"}, {Seq: 2, At: noon, Level: bus.LevelError, Output: bus.OutputSystem}},
 	}
 	golden(t, "log.json", body(t, "log.billing."+string(run), bus.MessageLog)(log.Msg()), log, func(data []byte) (*bus.Log, error) {
-		return bus.DecodeLog("log.billing", nil, data)
+		return bus.DecodeLog("log.billing", nats.Header{bus.HeaderMessage: {bus.MessageLog}}, data)
 	})
 
 	request := &bus.TriggerRequest{RunID: run, Job: "billing/nightly", Cause: job.CauseAPI, Params: json.RawMessage(`{"n":2}`), By: "ada"}
@@ -336,7 +338,7 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = bus.DecodeEvent(subject, nil, data, 64)
+		_, err = bus.DecodeEvent(subject, asEvent, data, noon, 64)
 		if p := job.Problems(err); len(p) != 1 || p[0].Field != field {
 			t.Errorf("%v; want a problem of %s", err, field)
 		}
@@ -344,16 +346,18 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 	refused("run_id", func(e *bus.Event) { e.RunID = "x" })
 	refused("job", func(e *bus.Event) { e.Job = "nightly" })
 	refused("job", func(e *bus.Event) { e.Job = "payroll/nightly" }) // another group's
-	refused("shard", func(e *bus.Event) { e.Shard++ })
 	refused("shard", func(e *bus.Event) { e.Job = "billing/other" }) // of another shard
 	refused("attempt", func(e *bus.Event) { e.Attempt = 0 })
 	refused("broadcast_total", func(e *bus.Event) { e.Total = -1 })
 	refused("broadcast_index", func(e *bus.Event) { e.Index, e.Total = 3, 3 })
 	refused("broadcast_index", func(e *bus.Event) { e.Index = 1 }) // of a run without pieces
-	refused("fire_time", func(e *bus.Event) { e.FireTime = time.Time{} })
+	refused("run_id", func(e *bus.Event) { // of another job's fire
+		e.RunID, e.Cause = job.FireRunID("payroll/nightly", noon.UnixMilli(), job.CauseSchedule), job.CauseSchedule
+	})
 	refused("kind", func(e *bus.Event) { e.Kind = "ended" })
-	for _, status := range []job.Status{"", "done", job.StatusPending, job.StatusRunning, job.StatusSkipped} {
-		refused("status", func(e *bus.Event) { e.Status = status })
+	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventHeld} {
+		refused("cause", func(e *bus.Event) { e.Kind, e.Cause = kind, "webhook" })
+		refused("instance", func(e *bus.Event) { e.Kind, e.Instance = kind, strings.Repeat("x", 257) })
 	}
 	e := event(bus.EventFinished)
 	e.Shard = shard
@@ -362,17 +366,20 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"", "evt", "evt.x.billing", "evt.1", "log.1.billing"} {
-		if _, err := bus.DecodeEvent(bad, nil, data, 64); !errors.Is(err, job.ErrInvalid) {
+		if _, err := bus.DecodeEvent(bad, asEvent, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("on %q: %v", bad, err)
 		}
 	}
-	if _, err := bus.DecodeEvent(bus.SubjectEvent(shard, "payroll"), nil, data, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := bus.DecodeEvent(bus.SubjectEvent(shard, "payroll"), asEvent, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("on another group's subject: %v", err)
 	}
-	if _, err := bus.DecodeEvent(subject, nats.Header{bus.HeaderMessage: {"event.v2"}}, data, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := bus.DecodeEvent(subject, nats.Header{bus.HeaderMessage: {"event.v2"}}, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("of a later version: %v", err)
 	}
-	if _, err := bus.DecodeEvent(subject, nil, []byte("{"), 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := bus.DecodeEvent(subject, nil, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("of no version: %v", err)
+	}
+	if _, err := bus.DecodeEvent(subject, asEvent, []byte("{"), noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("that is no JSON: %v", err)
 	}
 }

@@ -115,13 +115,18 @@ func encodeResult(result any) (json.RawMessage, string) {
 		return nil, ""
 	}
 	data, err := json.Marshal(result)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Sprintf("the result was left out: %v", err)
-	case len(data) > bus.MaxResult:
-		return nil, fmt.Sprintf("the result was left out: it has %d bytes, and at most %d are kept", len(data), bus.MaxResult)
 	}
 	return data, ""
+}
+
+// kept returns o with as much of its result as events carry. It comes after the secrets
+// have been masked, of which a part could stay else.
+func (o outcome) kept() outcome {
+	result, note := bus.CutResult(o.result)
+	o.result, o.message = result, strings.TrimSpace(o.message+" "+note)
+	return o
 }
 
 // finish reports how an attempt ended, and hands it back to the loop. The caller
@@ -129,7 +134,7 @@ func encodeResult(result any) (json.RawMessage, string) {
 func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
-	o = r.masked(o)
+	o = r.masked(o).kept()
 	r.endSpan(o, at)
 	r.log.endLines()
 	switch {

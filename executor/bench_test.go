@@ -87,7 +87,7 @@ func publishNoOps(b *testing.B, conn *bus.Conn) {
 		n := min(b.N-sent, bus.MaxBatch)
 		batch := make([]*nats.Msg, n)
 		for i := range batch {
-			t := bus.Trigger{RunID: job.NewRunID(now), Job: "g/noop", Version: 1, Shard: job.Name("g/noop").Shard(bus.DefaultShards), Attempt: 1, Cause: job.CauseSchedule, FireTime: now, CommittedAt: now}
+			t := bus.Trigger{RunID: job.NewRunID(now), Job: "g/noop", Version: 1, Shard: job.Name("g/noop").Shard(bus.DefaultShards), Attempt: 1, Cause: job.CauseAPI, FireTime: now, CommittedAt: now}
 			batch[i] = bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, &t, body))
 		}
 		if _, err := conn.PublishBatch(b.Context(), batch); err != nil {

@@ -17,10 +17,11 @@ import (
 // devBus stands in for a running Carillon in the examples: a bus in this process,
 // with triggers published by hand where a scheduler would.
 type devBus struct {
-	srv  *embedded.Server
-	conn *bus.Conn
-	dir  string
-	seen *nats.Subscription
+	srv   *embedded.Server
+	conn  *bus.Conn
+	dir   string
+	seen  *nats.Subscription
+	fired int
 }
 
 func startDevBus() *devBus {
@@ -35,14 +36,15 @@ func startDevBus() *devBus {
 	must(conn.SetupGroup(ctx, "billing", false))
 	seen, err := conn.NC.SubscribeSync("*.*.*")
 	must(err)
-	return &devBus{srv, conn, dir, seen}
+	return &devBus{srv: srv, conn: conn, dir: dir, seen: seen}
 }
 
 // fire publishes a trigger for a handler, as the scheduler does when a job is due.
 func (b *devBus) fire(name job.Name, handler, params string) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
+	b.fired++
+	now := time.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(b.fired) * time.Millisecond) // each of its own
 	t := bus.Trigger{
-		RunID: job.NewRunID(now), Job: name, Version: 1, Shard: name.Shard(bus.DefaultShards), Attempt: 1,
+		RunID: job.FireRunID(name, now.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(bus.DefaultShards), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: now, CommittedAt: now,
 		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: handler}, Params: json.RawMessage(params)},
 	}
@@ -57,7 +59,7 @@ func (b *devBus) finished() *bus.Event {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, bus.DefaultShards); err == nil && e.Kind == bus.EventFinished {
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, time.Now(), bus.DefaultShards); err == nil && e.Kind == bus.EventFinished {
 			return e
 		}
 	}

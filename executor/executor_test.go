@@ -112,7 +112,7 @@ func TestAResultThatCannotBeKeptLeavesTheRunSucceeded(t *testing.T) {
 		large := w.trigger().RunID
 		odd := w.trigger(func(t *bus.Trigger) { t.Task.Handler = "chan" }).RunID
 		time.Sleep(time.Second)
-		w.wantStatus(large, job.StatusSucceeded, "it has 65538 bytes")
+		w.wantStatus(large, job.StatusSucceeded, "the result has 65538 bytes")
 		w.wantStatus(odd, job.StatusSucceeded, "unsupported type")
 	})
 }

@@ -183,7 +183,7 @@ func TestARunThatWasKilledBeforeItCameIsReportedCancelledAndNotRun(t *testing.T)
 		if _, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbKill, nil, []byte("garbage"), time.Second); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("a kill of nothing: %v", err)
 		}
-		w.trigger(func(t *bus.Trigger) { t.RunID = id })
+		w.trigger(func(t *bus.Trigger) { t.RunID, t.Cause = id, job.CauseAPI })
 		time.Sleep(time.Second)
 		w.wantTriggers(0)
 		if c.total() != 0 {

@@ -133,10 +133,11 @@ func (w *world) trigger(change ...func(*bus.Trigger)) *bus.Trigger {
 	w.t.Helper()
 	w.n++
 	name := job.Name("g/job")
-	fire := time.Now().UTC().Truncate(time.Millisecond)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	fire := now.Add(time.Duration(w.n) * time.Millisecond) // each of its own
 	t := &bus.Trigger{
-		RunID: job.FireRunID(name, fire.UnixMilli()+int64(w.n), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(w.assets.Shards),
-		Attempt: 1, Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
+		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(w.assets.Shards),
+		Attempt: 1, Cause: job.CauseSchedule, FireTime: fire, CommittedAt: now,
 		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: "h"}},
 	}
 	for _, f := range change {
@@ -168,7 +169,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *bus.Stored) bool {
-		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, w.assets.Shards)
+		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, s.At, w.assets.Shards)
 		if err != nil {
 			w.t.Error(err)
 			return true

@@ -250,7 +250,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 			})
 			return
 		}
-		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, shards)
+		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, shards)
 		if err != nil {
 			return // ingest counts and logs it, once for the cluster
 		}

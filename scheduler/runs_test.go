@@ -138,7 +138,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, w.conn.Cluster().Shards); err == nil {
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, w.conn.Cluster().Shards); err == nil {
 			all = append(all, e)
 		}
 		return true

@@ -270,7 +270,7 @@ func (t *tail) hear(m *nats.Msg) error {
 		}
 		return t.lines(t.live(linesOf(l)))
 	}
-	e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, t.conn.Cluster().Shards)
+	e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, time.Now(), t.conn.Cluster().Shards)
 	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
 		t.ended(runOf(e))
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
 )
@@ -68,6 +67,10 @@ func (d *directories) remove(ctx context.Context, run *executor.Run) {
 
 func (d *directories) resultFile() string { return filepath.Join(d.own, "result") }
 
+// maxResultFile bounds what is read of a result. One that is longer than events carry is
+// cut by the executor, which says so; the work is done all the same.
+const maxResultFile = 8 << 20
+
 // result returns what the task has written as its result: JSON, or text. The error says
 // that it is none: a run whose result others wait for has not succeeded without it.
 func (d *directories) result() (any, error) {
@@ -79,15 +82,13 @@ func (d *directories) result() (any, error) {
 		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
 	case !stat.Mode().IsRegular(): // reading a pipe could take for ever
 		return nil, fmt.Errorf("read %s: it is not a plain file any more", resultVariable)
-	case stat.Size() > bus.MaxResult:
-		return nil, fmt.Errorf("read %s: it has %d bytes, and a result at most %d", resultVariable, stat.Size(), bus.MaxResult)
 	}
 	file, err := os.Open(d.resultFile())
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
 	}
 	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, bus.MaxResult))
+	data, err := io.ReadAll(io.LimitReader(file, maxResultFile))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", resultVariable, err)

@@ -88,6 +88,7 @@ func TestEndsWithoutAnExecutorAreInTheHistory(t *testing.T) {
 		w.outcome(child, time.Second, bus.Outcome{Status: job.StatusCancelled, Reason: "called off by ann"})
 		missed := fire{report, 2}
 		w.record(missed)
+		time.Sleep(2 * time.Hour)
 		w.publish(missed.ended(1, job.StatusMissed, time.Hour).Msg())
 		time.Sleep(time.Minute)
 		w.wantRun(child, "#1 cancelled after 1s: called off by ann")

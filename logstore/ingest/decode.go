@@ -91,7 +91,7 @@ func decodeEvent(b *batch, m *message, shards int) {
 		decodeMark(b, m)
 		return
 	}
-	e, err := bus.DecodeEvent(m.subject, m.header, m.data, shards)
+	e, err := bus.DecodeEvent(m.subject, m.header, m.data, m.at, shards)
 	if err != nil {
 		b.refused = append(b.refused, err)
 		return
@@ -155,6 +155,7 @@ func decodeLog(b *batch, m *message) {
 		b.refused = append(b.refused, err)
 		return
 	}
+	b.refused = append(b.refused, l.Refused...)
 	for i := range l.Lines {
 		in := &l.Lines[i]
 		line := logstore.Line{

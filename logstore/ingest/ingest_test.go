@@ -415,8 +415,8 @@ func TestGarbageIsCountedAndLeftOut(t *testing.T) {
 				t.Errorf("%v messages of %s are counted as refused; want %v", got, c.stream, c.want)
 			}
 		}
-		if got := in.counter("carillon_ingest_refused_total", "reason", bus.HeaderMessage); got != 1 {
-			t.Errorf("%v messages are counted for an unknown version; want 1", got)
+		if got := in.counter("carillon_ingest_refused_total", "reason", bus.HeaderMessage); got != 2 {
+			t.Errorf("%v messages are counted for an unknown version, or none; want 2", got)
 		}
 	})
 }
@@ -454,9 +454,8 @@ func TestWordsOfANewerExecutorAreKeptAsideWithTheFieldThatHasThem(t *testing.T) 
 		good := fire{report, 0}
 		w.record(good)
 		for _, change := range []func(*bus.Event){
-			func(e *bus.Event) { e.Status = "paused" },
 			func(e *bus.Event) { e.Kind = "suspended" },
-			func(e *bus.Event) { e.Cause = "webhook" },
+			func(e *bus.Event) { e.Kind, e.Cause = bus.EventStarted, "webhook" },
 		} {
 			e := good.finished(job.StatusSucceeded)
 			change(e)
@@ -468,15 +467,74 @@ func TestWordsOfANewerExecutorAreKeptAsideWithTheFieldThatHasThem(t *testing.T) 
 		time.Sleep(3 * time.Second)
 		w.wantWhole(0, 0)
 		w.wantUnacknowledged(0, 0, 0)
-		for _, field := range []string{"status", "kind", "cause"} {
+		for _, field := range []string{"kind", "cause"} {
 			if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamEvt, "reason", field); got != 1 {
 				t.Errorf("%v events are counted as refused for their %s; want 1", got, field)
 			}
 		}
 		kept := 0
 		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*bus.Stored) bool { kept++; return true })
-		if err != nil || kept != 3 {
-			t.Errorf("%d messages are kept aside, with %v; want 3", kept, err)
+		if err != nil || kept != 2 {
+			t.Errorf("%d messages are kept aside, with %v; want 2", kept, err)
+		}
+	})
+}
+
+// An end is one, though the executor that says so gets the rest wrong.
+func TestAnEndThatIsNotValidEndsItsRun(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		for n, change := range [][2]string{{`"succeeded"`, `"ok"`}, {`"result":7`, `"result":NaN`}, {`"finished_at":"`, `"finished_at":"at `}, {`"result":7`, `"exit_code":"3"`}} {
+			f := fire{report, n}
+			w.record(f)
+			e := f.finished(job.StatusSucceeded)
+			e.Result = []byte("7")
+			m, err := e.Msg()
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := strings.Replace(string(m.Data), change[0], change[1], 1)
+			if data == string(m.Data) {
+				t.Fatalf("%s has no %s", data, change[0])
+			}
+			m.Data = []byte(data)
+			w.publish(m, nil)
+		}
+		time.Sleep(5 * time.Minute)
+		for n := range 4 {
+			runs, err := w.store.Run(w.t.Context(), fire{report, n}.id())
+			if err != nil || runs[0].Status != job.StatusFailed || !strings.Contains(runs[0].Message, "not valid") || runs[0].Instance != "worker-1" {
+				t.Errorf("run %d is %+v, with %v", n, runs, err)
+			}
+		}
+	})
+}
+
+// One line that cannot be kept costs none of the others in its message, which is kept aside.
+func TestABadLineCostsNoneOfTheOthers(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		f := fire{report, 0}
+		l := f.log("one", "two", "three", "four", "five")
+		l.Lines[2].Seq, l.Lines[3].At = 0, time.Time{}
+		data, err := json.Marshal(l)
+		text := strings.Replace(string(data), `"text":"five"`, `"text":5`, 1)
+		w.publish(bus.NewMessage(bus.SubjectLog("billing", f.id()), bus.MessageLog, []byte(text)), err)
+		time.Sleep(3 * time.Second)
+		lines, err := w.store.Lines(w.t.Context(), logstore.LineFilter{RunID: f.id(), Attempt: 1})
+		if err != nil || len(lines) != 2 || lines[0].Text != "one" || lines[1].Text != "two" {
+			t.Errorf("the lines are %+v, with %v", lines, err)
+		}
+		if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamLog); got != 3 {
+			t.Errorf("%v lines are counted as refused; want 3", got)
+		}
+		var reasons []string
+		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(m *bus.Stored) bool {
+			reasons = append(reasons, m.Header.Get(bus.HeaderDeadReason))
+			return true
+		})
+		if err != nil || len(reasons) != 1 || !strings.Contains(reasons[0], "not understood") {
+			t.Errorf("kept aside: %q, with %v", reasons, err)
 		}
 	})
 }

@@ -218,7 +218,7 @@ func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *bus.Stored) bool {
-		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, shards)
+		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, s.At, shards)
 		if err != nil {
 			w.t.Error(err)
 		} else if e.RunID == t.RunID {
