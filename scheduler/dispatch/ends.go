@@ -64,7 +64,7 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.
 	shards := g.d.conn.Cluster().Shards
 	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *bus.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, shards); err == nil && e.Kind == bus.EventFinished {
+		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, shards); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true
 		}
 	})
