@@ -146,6 +146,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		r.log.system(bus.LevelWarn, o.message)
 	}
 	lines := r.log.close()
+	defer r.log.abandon() // as long as its end cannot be stored, nor can its lines
 	if o.giveBack {
 		return
 	}

@@ -77,6 +77,7 @@ func (e *Executor) leave(r *Run) {
 		return // the loop has abandoned it, and reports
 	}
 	r.log.close()
+	r.log.abandon()
 	r.endSpan(outcome{giveBack: true}, time.Now())
 	r.verdict = leave
 	e.ended <- r

@@ -43,7 +43,8 @@
 //     does not run it twice.
 //   - Log lines are numbered from 1 within the attempt. A line that JetStream has
 //     stored is never lost; when it stores none, the oldest lines go, and a line in
-//     their place counts them. A run's log takes bounded memory, whatever it prints, and
+//     their place counts them. The lines of a run that has ended wait as long as its end
+//     does, and a while longer. A run's log takes bounded memory, whatever it prints, and
 //     has at most [Config.MaxLogLines] lines and [Config.MaxLogBytes] bytes.
 //   - The secrets that a task asks for are fetched and opened before its handler begins,
 //     and do not get into lines, messages, results and progress.

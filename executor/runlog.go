@@ -25,8 +25,9 @@ const (
 	// logStall is how long the stream may take to answer before writers stop waiting
 	// for it and begin to drop lines.
 	logStall = time.Second
-	// logLinger is how long the lines of a run that has ended are still offered. It
-	// outlasts an election of JetStream's leader.
+	// logLinger is how long the end of a run waits for its lines to be stored, and then how
+	// long lines are still offered once that is stored. It outlasts an election of
+	// JetStream's leader.
 	logLinger = 15 * time.Second
 )
 
@@ -176,7 +177,8 @@ func (g *runLog) endLines() {
 }
 
 // close publishes what waits and returns how many lines there were, those that were
-// dropped included. Later lines are ignored.
+// dropped included. Later lines are ignored. It waits for no longer than logLinger: lines
+// that are not stored by then go on being offered until [runLog.abandon] is called.
 func (g *runLog) close() int {
 	g.mu.Lock()
 	g.closing = true
@@ -189,13 +191,30 @@ func (g *runLog) close() int {
 	if ended == nil {
 		return 0
 	}
+	timer := time.NewTimer(logLinger)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C: // whoever cannot store them may yet store the end
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(g.seq - g.base)
+}
+
+// abandon gives up the lines that cannot be stored though the end of the run is, after a
+// while. It must follow close.
+func (g *runLog) abandon() {
+	g.mu.Lock()
+	ended := g.ended
+	g.mu.Unlock()
+	if ended == nil {
+		return
+	}
 	timer := time.AfterFunc(logLinger, g.giveUp)
 	<-ended
 	timer.Stop()
 	g.giveUp()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return int(g.seq - g.base)
 }
 
 // pump publishes batch after batch, one at a time, so that they arrive in order.

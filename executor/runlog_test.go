@@ -200,6 +200,7 @@ func TestARunEndsThoughItsLogCannotBeStored(t *testing.T) {
 		if e := w.finished(tr.RunID); e.FinishedAt != e.StartedAt || e.LogLines != 1 {
 			t.Errorf("finished %v after the start, with %d lines", e.FinishedAt.Sub(e.StartedAt), e.LogLines)
 		}
+		time.Sleep(15 * time.Second)
 		w.wantTriggers(0)
 	})
 }
@@ -230,6 +231,35 @@ func TestLogLinesSurviveARestartOfNATS(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestLinesOfARunThatEndsWhileNATSIsAwayAreKeptAsLongAsItsEnd(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, 10 * time.Minute} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
+			w.start("a", executor.Config{}, handler(func(ctx context.Context, run *executor.Run) (any, error) {
+				run.Log().InfoContext(ctx, "before")
+				time.Sleep(2 * time.Second)
+				run.Log().InfoContext(ctx, "while it is away")
+				return nil, nil
+			}))
+			tr := w.trigger()
+			time.Sleep(time.Second)
+			w.broker.Stop()
+			time.Sleep(away)
+			w.broker.Start()
+			time.Sleep(30 * time.Second)
+			w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+			var texts []string
+			for _, line := range w.lines(tr.RunID) {
+				texts = append(texts, line.Text)
+			}
+			if got := strings.Join(texts, ", "); got != "before, while it is away" {
+				t.Errorf("NATS away for %v: lines %q", away, got)
+			}
+			w.wantTriggers(0)
+		})
+	}
 }
 
 func TestAFloodOfOutputTakesBoundedMemory(t *testing.T) { flood(t, 16) }
