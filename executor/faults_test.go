@@ -438,3 +438,34 @@ func TestAStopDoesNotWaitForAFullEventStream(t *testing.T) {
 		w.wantTriggers(1) // its end is not recorded, so another instance has to do it
 	})
 }
+
+func TestAFenceGrowsWithAttemptsAndDeliveries(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		fences := make(chan uint64, 4)
+		work := func(d time.Duration) func(*executor.Executor) {
+			return handler(func(ctx context.Context, run *executor.Run) (any, error) {
+				fences <- run.Fence()
+				timer := time.NewTimer(d)
+				defer timer.Stop()
+				select {
+				case <-timer.C:
+				case <-ctx.Done():
+				}
+				return nil, context.Cause(ctx)
+			})
+		}
+		w.start("a", executor.Config{}, work(time.Hour))
+		w.trigger()
+		time.Sleep(time.Second)
+		w.broker.Partition("a") // it goes on, and so does b
+		w.start("b", executor.Config{}, work(time.Second))
+		w.trigger()
+		time.Sleep(time.Minute)
+		w.broker.Heal("a")
+		first, next, again := <-fences, <-fences, <-fences
+		if first == 0 || again <= first || next <= again {
+			t.Errorf("fences: the first delivery %d, the second %d, the next run %d; want them to grow", first, again, next)
+		}
+	})
+}

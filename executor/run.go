@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.opentelemetry.io/otel/trace"
 
@@ -24,6 +25,7 @@ type Run struct {
 	trigger   *bus.Trigger
 	instance  string
 	delivered int // how often the trigger has been delivered, this time included
+	fence     uint64
 	log       runLog
 
 	// Of a run that was routed to this instance, and why it is here if that was not its
@@ -93,6 +95,18 @@ func (r *Run) Attempt() int { return r.trigger.Attempt }
 // Delivered counts how often this attempt has reached an executor, from 1. More
 // means that an earlier one went silent, or gave it back, and may have done a part.
 func (r *Run) Delivered() int { return r.delivered }
+
+// Fence returns a number that is greater than that of every earlier attempt of a run of
+// the cluster, and of every earlier delivery of this one. What the handler writes can be
+// protected by it from an instance that was frozen or cut off and goes on after another
+// has taken over: store it with the data, and refuse a write with a lower one. It does not
+// say who began first, and begins anew when the stream TRIG is made anew.
+func (r *Run) Fence() uint64 { return r.fence }
+
+// fenceOf returns the number of a delivery of the trigger at a sequence of its stream.
+func fenceOf(meta *nats.MsgMetadata) uint64 {
+	return meta.Sequence.Stream<<16 | min(meta.NumDelivered, 1<<16-1)
+}
 
 // Cause returns why the run exists.
 func (r *Run) Cause() job.Cause { return r.trigger.Cause }

@@ -70,6 +70,7 @@ func (r *Run) variables() map[string]string {
 		"CARILLON_FIRE_TIME":       t.FireTime.UTC().Format("2006-01-02T15:04:05.000Z"),
 		"CARILLON_ATTEMPT":         strconv.Itoa(t.Attempt),
 		"CARILLON_DELIVERY":        strconv.Itoa(r.delivered),
+		"CARILLON_FENCE":           strconv.FormatUint(r.fence, 10),
 		"CARILLON_PARAMS":          string(t.Params),
 		"CARILLON_INSTANCE":        r.instance,
 		"CARILLON_PARENT_RUN_ID":   string(t.ParentRun),

@@ -11,7 +11,7 @@
 //
 // The request has these headers, which the task's own take the place of:
 //
-//	Carillon-Run-Id, Carillon-Job, Carillon-Attempt, Carillon-Cause, Carillon-Fire-Time
+//	Carillon-Run-Id, Carillon-Job, Carillon-Attempt, Carillon-Fence, Carillon-Cause, Carillon-Fire-Time
 //	Carillon-Broadcast-Index, Carillon-Broadcast-Total   in a run that is done in pieces
 //	Carillon-Split: true                                 the answer's body is to be the list of the run's pieces
 //	Idempotency-Key   the run's id, attempt and piece: the same when an attempt is delivered again

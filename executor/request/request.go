@@ -176,6 +176,7 @@ func describe(h http.Header, run *executor.Run) {
 	h.Set("Carillon-Run-Id", string(run.ID()))
 	h.Set("Carillon-Job", string(run.Job()))
 	h.Set("Carillon-Attempt", strconv.Itoa(run.Attempt()))
+	h.Set("Carillon-Fence", strconv.FormatUint(run.Fence(), 10))
 	h.Set("Carillon-Cause", string(run.Cause()))
 	h.Set("Carillon-Fire-Time", run.FireTime().UTC().Format("2006-01-02T15:04:05.000Z"))
 	h.Set("Idempotency-Key", fmt.Sprintf("%s-%d-%d", run.ID(), run.Attempt(), t.Index))

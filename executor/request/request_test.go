@@ -113,6 +113,9 @@ func TestARequestTellsOfItsRun(t *testing.T) {
 	want("content type", got.Header.Get("Content-Type"), "application/json")
 	want("run id", got.Header.Get("Carillon-Run-Id"), string(e.RunID))
 	want("job", got.Header.Get("Carillon-Job"), "g/job")
+	if fence := got.Header.Get("Carillon-Fence"); fence == "" || fence == "0" {
+		t.Errorf("fence %q", fence)
+	}
 	want("attempt", got.Header.Get("Carillon-Attempt"), "2")
 	want("cause", got.Header.Get("Carillon-Cause"), "schedule")
 	want("fire time", got.Header.Get("Carillon-Fire-Time"), "2026-01-05T02:00:01.000Z")
