@@ -92,6 +92,7 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			Discard:     jetstream.DiscardNew,
 			MaxAge:      72 * time.Hour,
 			MaxBytes:    a.EvtBytes,
+			MaxMsgSize:  maxMessageSize,
 			Compression: jetstream.S2Compression,
 			Duplicates:  30 * time.Second,
 			Replicas:    a.Replicas,
@@ -106,6 +107,7 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			Discard:          jetstream.DiscardOld,
 			MaxAge:           48 * time.Hour,
 			MaxBytes:         a.LogBytes,
+			MaxMsgSize:       maxMessageSize,
 			Compression:      jetstream.S2Compression,
 			Duplicates:       30 * time.Second,
 			Replicas:         a.Replicas,
@@ -143,6 +145,13 @@ func (a Assets) streams() []jetstream.StreamConfig {
 	}
 }
 
+// What executors may write is bounded, message by message: an event by its result, which
+// has 64 KiB at most, a batch of log lines by 256 KiB before it is encoded.
+const (
+	maxMessageSize = 1 << 20
+	maxValueSize   = 256 << 10
+)
+
 // deadBytes bounds the stream of dead letters, which is for people to look at.
 const deadBytes = 64 << 20
 
@@ -154,9 +163,6 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketGroups, Description: "executor groups", Replicas: a.Replicas},
 		{Bucket: BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
-		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, Replicas: a.Replicas},
-		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, Replicas: a.Replicas},
-		claimBucket(a.Replicas),
 		{Bucket: BucketGiven, Description: "what runs were given in the place of their jobs' parameters and labels", TTL: GivenFor, Compression: true, Replicas: a.Replicas},
 		{Bucket: BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
@@ -165,6 +171,31 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: BucketAlert, Description: "rules, channels and silences of alerts, and incidents", Replicas: a.Replicas},
 		{Bucket: BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+	}
+}
+
+// executorBuckets are those that executors write.
+func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, MaxValueSize: maxValueSize, Replicas: a.Replicas},
+		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
+		claimBucket(a.Replicas),
+	}
+}
+
+// bucketStream returns the stream below a bucket as the client library makes it, but
+// without rollups: by one header, whoever may write any key could remove all of them.
+func bucketStream(cfg jetstream.KeyValueConfig) jetstream.StreamConfig {
+	duplicates := 2 * time.Minute
+	if cfg.TTL > 0 {
+		duplicates = min(duplicates, cfg.TTL)
+	}
+	return jetstream.StreamConfig{
+		Name: "KV_" + cfg.Bucket, Description: cfg.Description, Subjects: []string{"$KV." + cfg.Bucket + ".>"},
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: cfg.Replicas, Duplicates: duplicates,
+		MaxMsgsPerSubject: 1, MaxMsgSize: cfg.MaxValueSize, MaxAge: cfg.TTL, MaxBytes: -1, MaxMsgs: -1, MaxConsumers: -1,
+		DenyDelete: true, AllowDirect: true,
+		AllowMsgTTL: cfg.LimitMarkerTTL > 0, // without markers, which need rollups: nobody waits for an end here
 	}
 }
 
@@ -242,6 +273,11 @@ func (c *Conn) setup(ctx context.Context, a Assets) error {
 			if _, err := c.JS.CreateOrUpdateConsumer(ctx, cfg.Name, consumer); err != nil {
 				return fmt.Errorf("set up consumer %s on %s: %w", consumer.Durable, cfg.Name, Unavailable(err))
 			}
+		}
+	}
+	for _, cfg := range a.executorBuckets() {
+		if err := c.setupStream(ctx, bucketStream(cfg)); err != nil {
+			return err
 		}
 	}
 	for _, cfg := range a.buckets() {

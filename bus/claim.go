@@ -109,6 +109,6 @@ func decodeClaim(m *Stored) (*Claim, error) {
 func claimBucket(replicas int) jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{
 		Bucket: BucketClaim, Description: "which instance has begun an attempt that must not be begun twice",
-		LimitMarkerTTL: time.Minute, Replicas: replicas,
+		LimitMarkerTTL: time.Minute, MaxValueSize: 4 << 10, Replicas: replicas,
 	}
 }

@@ -30,13 +30,18 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the package's metrics. Defaults to none.
 	Registerer prometheus.Registerer
+	// Budget is how many bytes a second the executors of a group may send together, for
+	// long. A message counts as 512 bytes more than it has. Defaults to [DefaultBudget].
+	Budget int64
 }
 
 // Service answers NATS. Several may run on the same servers, each in a process of its
 // own: one of them gets a question, and any of them cuts off who is to go.
 type Service struct {
 	users   *auth.Directory
+	conn    *bus.Conn
 	system  *nats.Conn
+	budgets *budgets
 	issuer  nkeys.KeyPair
 	log     *slog.Logger
 	metrics *metrics
@@ -58,7 +63,7 @@ func New(conn *bus.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service, er
 		return nil, err
 	}
 	return &Service{
-		users: auth.NewDirectory(conn, cfg.Logger), system: system, issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
+		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
 	}, nil
 }
 
@@ -88,6 +93,11 @@ func (s *Service) serve(ctx context.Context) error {
 		return fmt.Errorf("subscribe to questions of NATS: %w", err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
+	stop, err := s.hearSpending(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	var g errgroup.Group
 	g.Go(func() error { s.sweepOften(ctx); return nil })
 	g.Go(func() error {
@@ -113,6 +123,9 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	limited, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	c, err := s.judge(limited, q)
+	if err == nil {
+		err = s.budgets.check(c.Group, time.Now())
+	}
 	a := jwt.NewAuthorizationResponseClaims(q.UserNkey)
 	a.Audience = q.Server.ID
 	if err == nil {

@@ -77,7 +77,12 @@ func (w *world) run(f func(context.Context) error) (stop func()) {
 // serve starts a service, and returns what stops it.
 func (w *world) serve() (stop func()) {
 	w.Helper()
-	s, err := callout.New(w.conn, w.connect(w.keys.System, "").NC, w.keys, callout.Config{})
+	return w.serveWith(callout.Config{})
+}
+
+func (w *world) serveWith(cfg callout.Config) (stop func()) {
+	w.Helper()
+	s, err := callout.New(w.conn, w.connect(w.keys.System, "").NC, w.keys, cfg)
 	w.check(err)
 	return w.run(s.Run)
 }

@@ -29,7 +29,7 @@ func Configure(conf string, keys Public) (string, error) {
       nkey: %s
       permissions {
         publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.*.CONNZ", "$SYS.REQ.SERVER.*.KICK"]
-        subscribe: ["$SYS.REQ.USER.AUTH", "_INBOX.>"]
+        subscribe: ["$SYS.REQ.USER.AUTH", "$SYS.ACCOUNT.EXECUTORS.DISCONNECT", "_INBOX.>"]
         allow_responses: true
       }
     }]

@@ -10,6 +10,7 @@ import (
 type metrics struct {
 	connections *prometheus.CounterVec
 	cutOff      prometheus.Counter
+	overspent   *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -18,13 +19,16 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "carillon_nats_connections_total", Help: "Connections of executors that NATS asked this server about, by result.",
 		}, []string{"result"}),
 		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended.",
+			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended or their group is refused.",
 		}),
+		overspent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carillon_nats_groups_refused_total", Help: "How often this server found that a group sends more than its budget, and refused it for a while.",
+		}, []string{"executor_group"}),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	if err := errors.Join(reg.Register(m.connections), reg.Register(m.cutOff)); err != nil {
+	if err := errors.Join(reg.Register(m.connections), reg.Register(m.cutOff), reg.Register(m.overspent)); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return m, nil

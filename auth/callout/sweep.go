@@ -14,7 +14,7 @@ const (
 	// sweepEvery is how often connections are compared with credentials. Changes are
 	// acted on at once; this is for what was missed: a NATS that was away, a connection
 	// that another server admitted at the same moment.
-	sweepEvery = 10 * time.Second
+	sweepEvery = 5 * time.Second
 	// sweepAgain is how soon connections are compared again after that went wrong: there
 	// may be one that is to be cut off.
 	sweepAgain = time.Second
@@ -58,6 +58,8 @@ type connections struct {
 			CID     uint64 `json:"cid"`
 			User    string `json:"authorized_user"`
 			Address string `json:"ip"`
+			Bytes   int64  `json:"in_bytes"`
+			Msgs    int64  `json:"in_msgs"`
 		} `json:"connections"`
 	} `json:"data"`
 }
@@ -74,9 +76,12 @@ func (s *Service) sweep(ctx context.Context) error {
 	if err := s.list(inbox, "PING", 0); err != nil {
 		return err
 	}
+	s.lookAtRoom(ctx)
+	listed := map[connection]bool{}
 	for answers := 0; ; answers++ {
 		m, err := next(ctx, sub)
 		if errors.Is(err, context.DeadlineExceeded) && answers > 0 {
+			s.budgets.forget(listed, time.Now())
 			return nil
 		}
 		if err != nil {
@@ -86,6 +91,7 @@ func (s *Service) sweep(ctx context.Context) error {
 		if err := json.Unmarshal(m.Data, &page); err != nil {
 			return fmt.Errorf("decode connections: %w", err)
 		}
+		s.charge(ctx, &page, listed)
 		s.cutOff(ctx, &page)
 		if n := len(page.Data.Connections); n == sweepPage {
 			if err := s.list(inbox, page.Server.ID, page.Data.Offset+n); err != nil {
@@ -119,12 +125,35 @@ func (s *Service) list(inbox, server string, offset int) error {
 	return nil
 }
 
-// cutOff closes those connections of a page whose credential has ended.
+// charge takes in what the connections of a page have sent.
+func (s *Service) charge(ctx context.Context, page *connections, listed map[connection]bool) {
+	now := time.Now()
+	for _, c := range page.Data.Connections {
+		if group, _, ours := holderOf(c.User); ours {
+			key := connection{page.Server.ID, c.CID}
+			listed[key] = true
+			if over, until := s.budgets.charge(group, key, c.Bytes, c.Msgs, now); over {
+				s.overspent(ctx, group, until)
+			}
+		}
+	}
+}
+
+// cutOff closes those connections of a page whose credential has ended, or whose group is
+// refused.
 func (s *Service) cutOff(ctx context.Context, page *connections) {
 	for _, c := range page.Data.Connections {
 		group, id, ours := holderOf(c.User)
-		if !ours || s.users.Holds(group, id) {
+		if !ours {
 			continue
+		}
+		reason := "its credential has ended"
+		if s.users.Holds(group, id) {
+			err := s.budgets.check(group, time.Now())
+			if err == nil {
+				continue
+			}
+			reason = err.Error()
 		}
 		kick := fmt.Appendf(nil, `{"cid": %d}`, c.CID)
 		// Without somewhere to answer to, it is passed over. Whether it helped, the next
@@ -134,6 +163,6 @@ func (s *Service) cutOff(ctx context.Context, page *connections) {
 			continue
 		}
 		s.metrics.cutOff.Inc()
-		s.log.InfoContext(ctx, "executor cut off", "executor_group", group, "credential", id, "address", c.Address)
+		s.log.InfoContext(ctx, "executor cut off", "executor_group", group, "credential", id, "address", c.Address, "reason", reason)
 	}
 }

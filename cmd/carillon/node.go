@@ -64,6 +64,7 @@ type nodeConfig struct {
 type gate struct {
 	system *nats.Conn
 	keys   callout.Keys
+	budget int64 // see callout.Config
 }
 
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
@@ -158,7 +159,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	}()
 	reg := n.metrics
 	if c.gate != nil { // below all others: executors are to come in until the end
-		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg})
+		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget})
 		if err != nil {
 			return nil, err
 		}

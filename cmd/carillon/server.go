@@ -42,6 +42,7 @@ type serverOptions struct {
 	assets              bus.Assets
 	roleList, masterKey string
 	natsKeys            string
+	budget              int64
 	certFile, keyFile   string
 	logLevel, logFormat string
 }
@@ -82,6 +83,7 @@ func newServerCommand() *cobra.Command {
 	f.Var((*sizeFlag)(&o.assets.TrigBytes), "trig-size", "how large the stream of triggers may be; raises its limit, and never lowers it (default 4GiB)")
 	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "how large the stream of events may be; raises its limit, and never lowers it (default 8GiB)")
 	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "how large the stream of log lines may be; raises its limit, and never lowers it (default 8GiB)")
+	f.Var((*sizeFlag)(&o.budget), "group-budget", "how many bytes a second the executors of a group may send; a group that sends more is refused for a while (default 16MiB)")
 	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -172,6 +174,7 @@ func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
 		conn.NC.Close()
 		return nil, err
 	}
+	o.gate.budget = o.budget
 	return conn, nil
 }
 
@@ -182,7 +185,7 @@ func openGate(cfg bus.Config, keys callout.Keys) (*gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gate{system.NC, keys}, nil
+	return &gate{system: system.NC, keys: keys}, nil
 }
 
 func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {

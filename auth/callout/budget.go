@@ -1,0 +1,148 @@
+package callout
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Bounds of what a group may send.
+const (
+	// DefaultBudget is how many bytes a second a group may send for long.
+	DefaultBudget = 16 << 20
+	// burst is for how many seconds of it a group may be ahead.
+	burst = 16
+	// messageCost is what a message costs besides its bytes: small ones are work, too.
+	messageCost = 512
+	// refusedFor is how long a group is refused that has sent more. It doubles up to
+	// maxRefusedFor while that happens again and again.
+	refusedFor    = time.Minute
+	maxRefusedFor = 30 * time.Minute
+	// fillTime is how long a group would take at least to fill what is left of EVT, once
+	// half of it is full.
+	fillTime = time.Hour
+)
+
+// budgets counts what the groups send. It is safe for concurrent use.
+type budgets struct {
+	mu     sync.Mutex
+	rate   float64 // bytes a second that each group may send
+	normal float64
+	groups map[string]*account
+	conns  map[connection]int64 // what each has been charged
+}
+
+// account is what a group has sent beyond its rate.
+type account struct {
+	spent float64
+	at    time.Time // when spent was right
+	until time.Time // the group is refused until then
+	again time.Duration
+}
+
+type connection struct {
+	server string
+	cid    uint64
+}
+
+func newBudgets(rate int64) *budgets {
+	if rate == 0 {
+		rate = DefaultBudget
+	}
+	return &budgets{rate: float64(rate), normal: float64(rate), groups: map[string]*account{}, conns: map[connection]int64{}}
+}
+
+// room says how much of EVT is used. While more than half is, no group may send so much
+// that it would fill the rest within fillTime.
+func (b *budgets) room(used, limit uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rate = b.normal
+	if limit > 0 && used > limit/2 {
+		b.rate = min(b.normal, max(float64(limit)-float64(used), 0)/fillTime.Seconds())
+	}
+}
+
+// charge takes in what a connection has sent since it began. It reports whether the group
+// has just been found to send more than it may, and until when it is refused.
+func (b *budgets) charge(group string, c connection, bytes, messages int64, now time.Time) (over bool, until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	cost := bytes + messageCost*messages
+	more := cost - b.conns[c]
+	b.conns[c] = cost
+	a := b.groups[group]
+	if a == nil {
+		a = &account{at: now}
+		b.groups[group] = a
+	}
+	a.spent = max(a.spent-b.rate*now.Sub(a.at).Seconds(), 0) + float64(max(more, 0))
+	a.at = now
+	if a.spent <= burst*b.normal || now.Before(a.until) {
+		return false, a.until
+	}
+	if a.again = min(max(2*a.again, refusedFor), maxRefusedFor); now.Sub(a.until) > maxRefusedFor {
+		a.again = refusedFor
+	}
+	a.until, a.spent = now.Add(a.again), 0
+	return true, a.until
+}
+
+// ended takes in what a connection had sent when it ended.
+func (b *budgets) ended(group string, c connection, bytes, messages int64, now time.Time) (over bool, until time.Time) {
+	over, until = b.charge(group, c, bytes, messages, now)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.conns, c)
+	return over, until
+}
+
+// refuse has a group refused that another server has found to send too much.
+func (b *budgets) refuse(group string, until, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.groups[group]
+	if a == nil {
+		a = &account{at: now}
+		b.groups[group] = a
+	}
+	if until = earlier(until, now.Add(maxRefusedFor)); until.After(a.until) {
+		a.until, a.spent = until, 0
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// check returns an error, which the group's executors are told, while it is refused.
+func (b *budgets) check(group string, now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.groups[group]; a != nil && now.Before(a.until) {
+		return fmt.Errorf("group %s sent more than its budget of %s/s and is refused until %s",
+			group, humanize.IBytes(uint64(b.normal)), a.until.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// forget drops connections that are not listed any more, and groups that owe nothing.
+func (b *budgets) forget(listed map[connection]bool, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for c := range b.conns {
+		if !listed[c] {
+			delete(b.conns, c)
+		}
+	}
+	for name, a := range b.groups {
+		if now.Sub(a.at) > 2*maxRefusedFor && now.Sub(a.until) > 2*maxRefusedFor {
+			delete(b.groups, name)
+		}
+	}
+}

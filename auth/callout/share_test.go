@@ -1,0 +1,157 @@
+package callout_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/auth/callout"
+	"carillon/bus"
+	"carillon/job"
+)
+
+// budget is small, so that a flood is found in a test. Sixteen seconds of it may be sent
+// at once.
+const budget = 256 << 10
+
+func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
+	w := newWorld(t)
+	w.serveWith(callout.Config{Budget: budget})
+	victim := w.victim("beta")
+	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
+	w.check(err)
+	cut, heard := cuts()
+	alpha := w.connect(seed, "alpha", heard).NC
+	w.flood(alpha, 2*16*budget)
+	w.untilSince(time.Now().Add(10*time.Second), "the flooder", cut)
+	w.refused(seed, "alpha")
+
+	// Nor may others of the group come in, and connections that are over before anybody
+	// lists them count as well.
+	_, other, err := w.users.CreateCredential(t.Context(), "alpha", "other", "ann", 0)
+	w.check(err)
+	w.refused(other, "alpha")
+	_, third, err := w.users.CreateCredential(t.Context(), "gamma", "stolen", "ann", 0)
+	w.check(err)
+	for range 40 {
+		conn, err := bus.Connect(config(w.url, third, "gamma", nil))
+		if err != nil {
+			break
+		}
+		w.flood(conn.NC, 2*budget)
+		conn.NC.Close()
+	}
+	w.refused(third, "gamma")
+
+	reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
+	w.check(err)
+	if reply.State != bus.InstanceOnline || reply.Running != 1 {
+		t.Errorf("the other group's executor is %s with %d runs", reply.State, reply.Running)
+	}
+	_, next, err := w.users.CreateCredential(t.Context(), "beta", "second", "ann", 0)
+	w.check(err)
+	w.connect(next, "beta")
+}
+
+// flood publishes so many bytes of garbage as events, and waits until NATS has them, or
+// has closed the connection.
+func (w *world) flood(nc *nats.Conn, bytes int) {
+	w.Helper()
+	garbage := []byte(strings.Repeat("x", 32<<10))
+	group := strings.TrimPrefix(nc.Opts.InboxPrefix, "_INBOX_")
+	for range bytes / len(garbage) {
+		if err := nc.Publish("evt.0."+group, garbage); err != nil {
+			return
+		}
+	}
+	_ = nc.FlushTimeout(10 * time.Second)
+}
+
+// refused checks that a group's credential does not admit.
+func (w *world) refused(seed, group string) {
+	w.Helper()
+	if err := w.dial(seed, group); !errors.Is(err, nats.ErrAuthorization) {
+		w.Errorf("group %s is admitted: %v", group, err)
+	}
+}
+
+func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
+	w := newWorld(t)
+	w.serve()
+	victim := w.victim("beta")
+	alpha := w.attacker("alpha")
+	store := func(subject string, header nats.Header, size int) error {
+		t.Helper()
+		m, err := alpha.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: make([]byte, size)}, 5*time.Second)
+		w.check(err)
+		if strings.Contains(string(m.Data), `"error"`) {
+			return errors.New(string(m.Data))
+		}
+		return nil
+	}
+	refused := func(subject string, header nats.Header, size int) {
+		t.Helper()
+		if store(subject, header, size) == nil {
+			t.Errorf("%s takes %d bytes with %v", subject, size, header)
+		}
+	}
+	w.check(store("evt.0.alpha", nil, 500<<10))
+	refused("$KV.INST.alpha.x", nil, 300<<10)
+	refused("$KV.HANDLER.alpha.x", nil, 300<<10)
+	refused("$KV.CLAIM.alpha.x", nil, 5<<10)
+
+	// By a rollup, whoever may write one key removes all of them.
+	for _, subject := range []string{"$KV.INST.alpha.x", "$KV.HANDLER.alpha.x", "$KV.CLAIM.alpha.x", "evt.0.alpha", "log.alpha.x"} {
+		refused(subject, nats.Header{"Nats-Rollup": {"all"}}, 10)
+		refused(subject, nats.Header{"Nats-Rollup": {"sub"}}, 10)
+	}
+	if _, err := w.conn.Heartbeat(t.Context(), "beta", "b1"); errors.Is(err, job.ErrNotFound) {
+		t.Error("the other group's heartbeat is gone")
+	}
+
+	// One that is too large for any message ends the connection.
+	cut, heard := cuts()
+	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "large", "ann", 0)
+	w.check(err)
+	large := w.connect(seed, "alpha", heard).NC
+	if err := large.Publish("evt.0.alpha", make([]byte, 2<<20)); err == nil {
+		w.until("a message of 2 MiB", cut)
+	} else if !errors.Is(err, nats.ErrMaxPayload) {
+		t.Error(err)
+	}
+	if n := victim.refused(); n != 0 {
+		t.Errorf("%d messages came to the other group's executor", n)
+	}
+}
+
+// Versions before this one made these buckets with the client library, which allows rollups.
+func TestBucketsThatExecutorsWriteTakeNoRollupsAnyMore(t *testing.T) {
+	w := newWorld(t)
+	js := w.conn.JS
+	buckets := []jetstream.KeyValueConfig{
+		{Bucket: bus.BucketHandler, TTL: bus.HandlerTTL}, {Bucket: bus.BucketInst, TTL: bus.InstanceShown}, {Bucket: bus.BucketClaim, LimitMarkerTTL: time.Minute},
+	}
+	for _, old := range buckets {
+		w.check(js.DeleteKeyValue(t.Context(), old.Bucket))
+		kv, err := js.CreateKeyValue(t.Context(), old)
+		w.check(err)
+		_, err = kv.Put(t.Context(), "g.a", []byte("kept"))
+		w.check(err)
+	}
+	w.check(w.conn.Setup(t.Context(), bus.Assets{}))
+	for _, b := range buckets {
+		m := &nats.Msg{Subject: "$KV." + b.Bucket + ".g.b", Header: nats.Header{"Nats-Rollup": {"all"}}}
+		if _, err := js.PublishMsg(t.Context(), m); err == nil {
+			t.Errorf("%s takes a rollup", b.Bucket)
+		}
+		kv, err := js.KeyValue(t.Context(), b.Bucket)
+		w.check(err)
+		if e, err := kv.Get(t.Context(), "g.a"); err != nil || string(e.Value()) != "kept" {
+			t.Errorf("%s: %v", b.Bucket, err)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package callout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+)
+
+// subjectRefused is where servers tell each other which group is refused until when. It
+// is a subject of the account CARILLON, which executors do not reach.
+const subjectRefused = "sched.refused"
+
+// refusal is what they tell.
+type refusal struct {
+	Group string    `json:"executor_group"`
+	Until time.Time `json:"until"`
+}
+
+// subjectEnded is where NATS tells of connections that have ended. Sweeps do not see
+// those that begin and end in between.
+const subjectEnded = "$SYS.ACCOUNT." + accountExecutors + ".DISCONNECT"
+
+// hearSpending takes in what other servers and NATS tell of what groups send, until stop
+// is called.
+func (s *Service) hearSpending(ctx context.Context) (stop func(), err error) {
+	told, err := s.conn.NC.Subscribe(subjectRefused, func(m *nats.Msg) {
+		var r refusal
+		if json.Unmarshal(m.Data, &r) == nil {
+			s.budgets.refuse(r.Group, r.Until, time.Now())
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to refusals: %w", err)
+	}
+	ended, err := s.system.Subscribe(subjectEnded, func(m *nats.Msg) { s.hearEnd(ctx, m) })
+	if err != nil {
+		_ = told.Unsubscribe()
+		return nil, fmt.Errorf("subscribe to ends of connections: %w", err)
+	}
+	return func() { _ = told.Unsubscribe(); _ = ended.Unsubscribe() }, nil
+}
+
+// hearEnd takes in that a connection has ended.
+func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
+	var e struct {
+		Server struct {
+			ID string `json:"id"`
+		} `json:"server"`
+		Client struct {
+			User string `json:"user"`
+			ID   uint64 `json:"id"`
+		} `json:"client"`
+		Sent struct {
+			Msgs  int64 `json:"msgs"`
+			Bytes int64 `json:"bytes"`
+		} `json:"sent"`
+	}
+	if json.Unmarshal(m.Data, &e) != nil {
+		return
+	}
+	group, _, ours := holderOf(e.Client.User)
+	if !ours {
+		return
+	}
+	if over, until := s.budgets.ended(group, connection{e.Server.ID, e.Client.ID}, e.Sent.Bytes, e.Sent.Msgs, time.Now()); over {
+		s.overspent(ctx, group, until)
+	}
+}
+
+// overspent has all servers refuse a group. The sweep closes its connections.
+func (s *Service) overspent(ctx context.Context, group string, until time.Time) {
+	s.metrics.overspent.WithLabelValues(group).Inc()
+	s.log.WarnContext(ctx, "group refused, as it sends more than its budget", "executor_group", group, "until", until)
+	data, err := json.Marshal(refusal{group, until})
+	if err == nil {
+		err = s.conn.NC.Publish(subjectRefused, data)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "other servers not told that a group is refused", "executor_group", group, "error", err)
+	}
+}
+
+// lookAtRoom adapts budgets to how full EVT is. While that is not known, they stay.
+func (s *Service) lookAtRoom(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sweepSilence)
+	defer cancel()
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
+	if err != nil {
+		s.log.DebugContext(ctx, "room on EVT not known", "error", err)
+		return
+	}
+	info := stream.CachedInfo()
+	s.budgets.room(info.State.Bytes, uint64(max(info.Config.MaxBytes, 0))) //nolint:gosec // not negative
+}
