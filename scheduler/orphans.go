@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"carillon/bus"
@@ -19,6 +20,10 @@ const (
 	// barrierWait is how long an owner waits until it has read its own barrier. Then it
 	// tries again the next time.
 	barrierWait = 15 * time.Second
+	// askWait is how long the instances of a group have to say what they have. One that
+	// does not answer may have it, for silentFor; then it counts as gone.
+	askWait   = 2 * time.Second
+	silentFor = orphansEvery
 )
 
 // endOrphans ends attempts that can end in no other way, until ctx is done. A trigger
@@ -29,25 +34,30 @@ const (
 func (o *ownership) endOrphans(ctx context.Context) error {
 	tick := time.NewTicker(orphansEvery)
 	defer tick.Stop()
+	suspects := map[bus.AttemptRef]time.Time{} // since when
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if err := o.endOrphansOnce(ctx); err != nil && ctx.Err() == nil {
+		if err := o.endOrphansOnce(ctx, suspects); err != nil && ctx.Err() == nil {
 			o.s.log.DebugContext(ctx, "orphans not looked for", "shard", o.shard, "error", err)
 		}
 	}
 }
 
-func (o *ownership) endOrphansOnce(ctx context.Context) error {
+func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.AttemptRef]time.Time) error {
 	var out []*bus.Trigger
 	if !o.onMachine(ctx, func() { out = o.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) }) || len(out) == 0 {
+		clear(suspects)
 		return nil
 	}
 	gone, err := o.withoutTrigger(ctx, out)
-	if err != nil || len(gone) == 0 {
+	if err != nil {
+		return err
+	}
+	if gone, err = o.withoutHolder(ctx, gone, suspects); err != nil || len(gone) == 0 {
 		return err
 	}
 	if err := o.catchUp(ctx); err != nil {
@@ -81,28 +91,19 @@ func (o *ownership) onMachine(ctx context.Context, f func()) bool {
 	}) && called
 }
 
-// attempt names an attempt, or one piece of it.
-type attempt struct {
-	run    job.RunID
-	number int
-	piece  int
-}
-
-func attemptOf(t *bus.Trigger) attempt { return attempt{t.RunID, t.Attempt, t.Index} }
-
 // withoutTrigger returns those attempts of which TRIG, as its leader knows it, has no
 // trigger.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
-	there := map[attempt]bool{}
+	there := map[bus.AttemptRef]bool{}
 	note := func(m *bus.Stored) bool {
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
-			there[attemptOf(t)] = true
+			there[t.Ref()] = true
 		}
 		return true
 	}
 	missing := func() (left []*bus.Trigger) {
 		for _, t := range out {
-			if !there[attemptOf(t)] {
+			if !there[t.Ref()] {
 				left = append(left, t)
 			}
 		}
@@ -123,6 +124,39 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 		}
 	}
 	return missing(), nil
+}
+
+// withoutHolder returns those attempts that no instance of their group has. It notes in
+// suspects since when nobody has said to have them.
+func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, suspects map[bus.AttemptRef]time.Time) (free []*bus.Trigger, err error) {
+	byGroup := map[string][]*bus.Trigger{}
+	now, still := time.Now(), map[bus.AttemptRef]bool{}
+	for _, t := range gone {
+		byGroup[t.Job.Group()] = append(byGroup[t.Job.Group()], t)
+		still[t.Ref()] = true
+		if suspects[t.Ref()].IsZero() {
+			suspects[t.Ref()] = now
+		}
+	}
+	maps.DeleteFunc(suspects, func(r bus.AttemptRef, _ time.Time) bool { return !still[r] })
+	for group, attempts := range byGroup {
+		refs := make([]bus.AttemptRef, len(attempts))
+		for i, t := range attempts {
+			refs[i] = t.Ref()
+		}
+		said, err := o.s.conn.FindGroupAttempts(ctx, group, refs, askWait)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range attempts {
+			if said.Held[t.Ref()] != "" {
+				delete(suspects, t.Ref()) // it will report
+			} else if len(said.Silent) == 0 || now.Sub(suspects[t.Ref()]) >= silentFor {
+				free = append(free, t)
+			}
+		}
+	}
+	return free, nil
 }
 
 // catchUp returns once the machine knows all events that were stored when it was called.

@@ -1,11 +1,13 @@
 package scheduler_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
@@ -188,4 +190,49 @@ func TestARunIsCancelledWhereverItsTriggerHasGone(t *testing.T) {
 			t.Errorf("ends %q, want one cancelled and then others", got)
 		}
 	})
+}
+
+func TestARunThatAnInstanceHoldsIsItsOwnThoughTheTriggerIsGone(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.skipping()
+		has := w.discard(jetstream.Msg.Ack)
+		stop := w.holds(has)
+		time.Sleep(5 * time.Minute)
+		if got := w.ends("g/a"); len(got) != 0 {
+			t.Errorf("ends %q, and an instance has the run", got)
+		}
+		stop()
+		gone := time.Now()
+		time.Sleep(2 * time.Minute)
+		w.wantLost(has.RunID, gone)
+	})
+}
+
+// holds answers for an instance that has an attempt, until stop is called.
+func (w *world) holds(tr *bus.Trigger) (stop func()) {
+	w.t.Helper()
+	conn := w.connect("holder")
+	address := w.known(conn, "g", "holder")
+	_, err := conn.NC.Subscribe(address.Subject(bus.VerbAttempts), func(m *nats.Msg) {
+		var asked bus.AttemptsRequest
+		if err := json.Unmarshal(m.Data, &asked); err != nil {
+			w.t.Error(err)
+		}
+		reply := bus.InstanceReply{Instance: "holder", Answer: bus.AnswerAccepted}
+		for _, r := range asked.Attempts {
+			custody := bus.CustodyNone
+			if r == tr.Ref() {
+				custody = bus.CustodyHeld
+			}
+			reply.Attempts = append(reply.Attempts, custody)
+		}
+		if err := reply.Respond(m); err != nil {
+			w.t.Error(err)
+		}
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return conn.NC.Close
 }

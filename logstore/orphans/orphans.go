@@ -20,7 +20,9 @@ const (
 	// minAge is how long ago a run must have been due to be looked at.
 	minAge = 30 * time.Second
 	// maxRuns bounds how many rows are looked at in one round. The next goes on from there.
-	maxRuns = 2000
+	maxRuns = logstore.MaxRuns
+	// askWait is how long the instances of a group have to say whether they have a run.
+	askWait = 2 * time.Second
 )
 
 // Finder ends orphans. One of a cluster should be at work; two do no harm. It is not safe
@@ -70,7 +72,7 @@ var unfinished = []job.Status{job.StatusPending, job.StatusQueued, job.StatusRun
 // suspect looks at a page of the runs that the history has as alive, and notes those of
 // which TRIG has nothing.
 func (f *Finder) suspect(ctx context.Context) error {
-	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: min(maxRuns, logstore.MaxRuns), Cursor: f.cursor})
+	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: maxRuns, Cursor: f.cursor})
 	if err != nil {
 		f.cursor = "" // it may be of a store that is no more
 		return fmt.Errorf("read runs that are alive: %w", err)
@@ -151,10 +153,15 @@ func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
 	if !slices.Contains(unfinished, r.RunStatus()) {
 		return nil
 	}
-	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", bus.Orphaned)
-	f.ended.Inc()
-	return f.conn.EndRun(ctx, &bus.Trigger{
+	t := &bus.Trigger{
 		RunID: r.RunID, Job: r.Job, Version: r.Version, Shard: r.Job.Shard(f.conn.Cluster().Shards), Attempt: r.Attempt,
 		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
-	}, job.StatusLost, bus.Orphaned)
+	}
+	said, err := f.conn.FindGroupAttempts(ctx, r.Job.Group(), []bus.AttemptRef{t.Ref()}, askWait)
+	if err != nil || said.Held[t.Ref()] != "" {
+		return err // who has it will report
+	}
+	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", bus.Orphaned)
+	f.ended.Inc()
+	return f.conn.EndRun(ctx, t, job.StatusLost, bus.Orphaned)
 }
