@@ -30,6 +30,9 @@ type Cursor struct {
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
+	// Late are versions later than JobsSeq of which the fires are decided in part. There are
+	// such only while Done is ahead of the clock.
+	Late []Late `json:"late,omitempty"`
 	// EventSeq is a sequence number of EVT, EventsMade when that EVT was made: the numbers
 	// of another one say nothing. Zero: whoever wrote the cursor did not say.
 	EventSeq   uint64    `json:"event_seq"`
@@ -50,6 +53,13 @@ type Begin struct {
 	Job     job.Name  `json:"job"`
 	Version int       `json:"version"`
 	After   time.Time `json:"after"` // as EffectiveFrom: fires after this instant are the version's
+}
+
+// Late is a version of which all fires due up to Done are decided.
+type Late struct {
+	Job     job.Name  `json:"job"`
+	Version int       `json:"version"`
+	Done    time.Time `json:"done"`
 }
 
 // DoneFor returns the instant up to which all of a job's fires are decided.

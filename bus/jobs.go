@@ -132,6 +132,9 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *J
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
 	}
+	if err := c.checkDecided(ctx, was); err != nil {
+		return nil, err
+	}
 	next.ForgetSkips()
 	data, err := json.Marshal(next.Version)
 	if err != nil {
@@ -151,6 +154,44 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *J
 	}
 	next.Revision = rev
 	return next, nil
+}
+
+// checkDecided refuses another version while that would push the oldest one out of the bucket
+// before the shard's owner has decided its fires. was is the present version.
+func (c *Conn) checkDecided(ctx context.Context, was *JobEntry) error {
+	if was == nil || was.Version.Version < JobHistory {
+		return nil
+	}
+	name := was.Job.Job
+	cursor, err := c.cursorOf(ctx, name.Shard(c.cluster.Shards))
+	if err != nil {
+		return fmt.Errorf("read how far the fires of job %s are decided: %w", name, err)
+	}
+	decided := func(v, next *JobEntry) bool {
+		due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
+		return cursor != nil && (cursor.JobsSeq == nil || *cursor.JobsSeq >= next.Revision) && !cursor.DoneFor(name).Before(due)
+	}
+	if decided(was, was) {
+		return nil
+	}
+	versions, err := c.JobVersions(ctx, name)
+	if err != nil || len(versions) < JobHistory || decided(versions[0], versions[1]) {
+		return err
+	}
+	return fmt.Errorf("%w: job %s has %d versions whose fires no server has decided yet, and no more are kept; save it again when a server with the role scheduler runs",
+		job.ErrUnavailable, name, JobHistory)
+}
+
+// cursorOf returns a shard's cursor, or its floor if that is gone, or nil when it never had one.
+func (c *Conn) cursorOf(ctx context.Context, shard int) (*Cursor, error) {
+	m, err := c.Last(ctx, StreamTrig, SubjectCursor(shard))
+	if errors.Is(err, ErrNoMessage) {
+		return c.GetFloor(ctx, shard)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return DecodeCursor(m.Header, m.Data)
 }
 
 func (e Edit) check(was *JobEntry) error {

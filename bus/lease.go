@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,14 +42,14 @@ type Lease struct {
 // A lease only avoids wasted work: what its holder does must be safe when another
 // believes to hold it too.
 type Held struct {
-	conn  *Conn
-	kv    jetstream.KeyValue
-	key   string
-	value []byte
+	conn *Conn
+	kv   jetstream.KeyValue
+	key  string
 	// Epoch grows with each holder of the key.
 	Epoch uint64
 
 	mu       sync.Mutex
+	lease    Lease
 	revision uint64 // 0: released
 	// until counts from before the request was sent. It is a time.Time, which has a
 	// monotonic reading: a wall clock that steps must not make a lease last longer.
@@ -79,7 +78,8 @@ func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*H
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
-	value, err := json.Marshal(Lease{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: extra, Token: nuid.Next()})
+	lease := Lease{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: extra, Token: nuid.Next()}
+	value, err := json.Marshal(lease)
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
@@ -91,7 +91,7 @@ func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*H
 	if err != nil {
 		return nil, fmt.Errorf("acquire lease %s: %w", key, Unavailable(err))
 	}
-	h := &Held{conn: c, kv: kv, key: key, value: value, Epoch: rev, revision: rev}
+	h := &Held{conn: c, kv: kv, key: key, lease: lease, Epoch: rev, revision: rev}
 	h.until.Store(asked.Add(LeaseTTL - LeaseMargin))
 	return h, nil
 }
@@ -123,10 +123,14 @@ func (h *Held) Renew(ctx context.Context) error {
 }
 
 func (h *Held) renewLocked(ctx context.Context) error {
+	value, err := json.Marshal(h.lease)
+	if err != nil {
+		return fmt.Errorf("encode lease %s: %w", h.key, err)
+	}
 	asked := time.Now()
 	// Update of the KV client would drop the TTL.
 	m := nats.NewMsg("$KV." + BucketLease + "." + h.key)
-	m.Data = h.value
+	m.Data = value
 	m.Header.Set("Nats-TTL", LeaseTTL.String())
 	m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(h.revision, 10))
 	ack, err := h.conn.JS.PublishMsg(ctx, m)
@@ -141,14 +145,29 @@ func (h *Held) renewLocked(ctx context.Context) error {
 // rereadLocked takes in the lease's revision, if it is still ours.
 func (h *Held) rereadLocked(ctx context.Context) error {
 	e, err := h.kv.Get(ctx, h.key)
-	if err == nil && bytes.Equal(e.Value(), h.value) {
-		h.revision = e.Revision()
-		return nil
+	if err == nil {
+		var is Lease
+		if json.Unmarshal(e.Value(), &is) == nil && is.Token == h.lease.Token {
+			h.revision = e.Revision()
+			return nil
+		}
 	}
 	if err == nil || errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: lease %s was lost", job.ErrStale, h.key)
 	}
 	return fmt.Errorf("read lease %s: %w", h.key, Unavailable(err))
+}
+
+// SetInfo replaces what the lease says of its holder, from the next renewal on.
+func (h *Held) SetInfo(info any) error {
+	extra, err := json.Marshal(info)
+	if err != nil {
+		return fmt.Errorf("encode lease %s: %w", h.key, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lease.Info = extra
+	return nil
 }
 
 // Release gives the lease back, so that others need not wait for its end. It is not

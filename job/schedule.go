@@ -275,6 +275,12 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 	return t, nil
 }
 
+// Offset returns how long after its fire time a run of the named job is due, because of the
+// spread.
+func (s Schedule) Offset(name Name) time.Duration {
+	return time.Duration(s.offset(name)) * time.Millisecond
+}
+
 // offset returns by how many milliseconds dispatches of the named job are delayed.
 func (s Schedule) offset(name Name) int64 {
 	spread := s.Spread.Milliseconds()

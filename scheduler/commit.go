@@ -81,7 +81,7 @@ func (s *Scheduler) publish(ctx context.Context, at time.Time, messages []*nats.
 	if err != nil {
 		return 0, err
 	}
-	if wait := time.Until(at); wait > 0 {
+	if wait := at.Sub(s.clock.wallOf(time.Now())); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {

@@ -58,7 +58,7 @@ func (l *lane) run(ctx context.Context) {
 		// hand-over, need not wait for its end.
 		l.drain()
 		l.step(ctx)
-		nap.Reset(l.nap(time.Now()))
+		nap.Reset(l.nap())
 	}
 	// A commit may have been abandoned: such a machine can be told nothing any more.
 	l.removeAll()
@@ -79,7 +79,11 @@ func (l *lane) drain() {
 }
 
 // nap returns how long there will be nothing to do.
-func (l *lane) nap(now time.Time) time.Duration {
+func (l *lane) nap() time.Duration {
+	now, trusted := l.s.clock.now()
+	if !trusted {
+		return longestNap // it is measured again soon
+	}
 	at, ok := l.due(now)
 	if !ok {
 		return longestNap
@@ -91,10 +95,10 @@ func (l *lane) nap(now time.Time) time.Duration {
 // now, if something is due already.
 func (l *lane) due(now time.Time) (at time.Time, ok bool) {
 	for _, o := range l.shards {
-		if !o.valid(now) {
+		if !o.valid(time.Now()) {
 			continue // its renewal, or its end, is under way
 		}
-		if next, waits := o.machine.NextAt(); waits {
+		if next, waits := o.machine.NextAt(now.UnixMilli()); waits {
 			if due := time.UnixMilli(next); !ok || due.Before(at) {
 				at, ok = due, true
 			}
@@ -112,12 +116,15 @@ func (l *lane) due(now time.Time) (at time.Time, ok bool) {
 // step decides what is due by now, or, when that is nothing, what will be so in a
 // moment, and commits as much of it as one batch holds.
 func (l *lane) step(ctx context.Context) {
-	now := time.Now()
+	now, trusted := l.s.clock.now()
+	if !trusted {
+		return
+	}
 	at, ok := l.due(now)
 	if ctx.Err() != nil || !ok || at.Sub(now) > lead {
 		return
 	}
-	batches := l.collect(now, at)
+	batches := l.collect(at)
 	lost, err := l.s.commit(ctx, at, batches)
 	if err != nil {
 		return // the lane stops; successors find out what was stored
@@ -138,7 +145,7 @@ func (l *lane) step(ctx context.Context) {
 
 // collect lets shards decide what is due at an instant until a batch is full. A shard
 // that found too little room in it is the first to decide for the next one.
-func (l *lane) collect(now, due time.Time) []pending {
+func (l *lane) collect(due time.Time) []pending {
 	var batches []pending
 	most := l.s.room()
 	room := most
@@ -148,7 +155,7 @@ func (l *lane) collect(now, due time.Time) []pending {
 	for i := range l.shards {
 		at := (first + i) % len(l.shards)
 		o := l.shards[at]
-		if !o.due(ms) || !o.valid(now) {
+		if !o.due(ms) || !o.valid(time.Now()) {
 			continue
 		}
 		if b := o.machine.Step(ms, room); b != nil {
@@ -178,7 +185,7 @@ func (l *lane) collect(now, due time.Time) []pending {
 
 // due reports whether the shard's machine has something to do at now.
 func (o *ownership) due(now int64) bool {
-	at, ok := o.machine.NextAt()
+	at, ok := o.machine.NextAt(now)
 	return ok && at <= now
 }
 

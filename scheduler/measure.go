@@ -45,6 +45,17 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 		func() float64 { return float64(s.Parked()) })
 	remaining := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "lease_remaining_seconds", Help: "How long the shortest of this node's leases may still be believed in; 0 without leases."},
 		func() float64 { return s.leaseRemaining(time.Now()).Seconds() })
+	clock := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: name, Help: help}, value)
+	}
+	yes := map[bool]float64{true: 1}
+	if err := register(r,
+		clock("clock_offset_seconds", "How far the clock of this node is ahead of that of NATS.", func() float64 { offset, _, _ := s.clock.state(); return offset.Seconds() }),
+		clock("clock_wrong", "1 while the clock of this node is wrong, by NATS and most nodes: it decides nothing, and gives up its shards.", func() float64 { _, wrong, _ := s.clock.state(); return yes[wrong] }),
+		clock("nats_clock_wrong", "1 while the clock of the NATS server that leads TRIG is wrong, by most nodes.", func() float64 { _, _, nats := s.clock.state(); return yes[nats] }),
+	); err != nil {
+		return nil, err
+	}
 	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages)
 }
 

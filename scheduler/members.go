@@ -24,16 +24,25 @@ import (
 // those that another should own. One goroutine uses it.
 type members struct {
 	s      *Scheduler
-	self   *bus.Held            // on the node's name; nil: not held
-	nodes  map[string]time.Time // when each was last heard of
-	owners map[int]owner        // of each shard that has one
-	wg     sync.WaitGroup       // of the shards' and standbys' goroutines
-	slots  chan struct{}        // bounds takeovers under way
+	self   *bus.Held         // on the node's name; nil: not held
+	info   NodeInfo          // what the node says of itself
+	nodes  map[string]member // by name
+	owners map[int]owner     // of each shard that has one
+	wg     sync.WaitGroup    // of the shards' and standbys' goroutines
+	slots  chan struct{}     // bounds takeovers under way
 
 	standbys map[int]*standby // of shards of other nodes
 	readings chan struct{}    // bounds those that read at the beginning
 
+	nats bool // the clock of NATS is wrong
+
 	seen, told int // how many shards the node fired for at the last look, and when that was last told
+}
+
+// member is what a node says in its lease, and when that was heard of.
+type member struct {
+	heard time.Time
+	info  NodeInfo
 }
 
 // owner is who holds a shard's lease, and when it was last heard of.
@@ -59,7 +68,7 @@ const (
 // with the help of stopLanes should that take long.
 func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m := &members{
-		s: s, nodes: map[string]time.Time{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers),
+		s: s, nodes: map[string]member{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers),
 		standbys: map[int]*standby{}, readings: make(chan struct{}, readings),
 	}
 	watch := s.watch(ctx, s.conn.WatchLeases)
@@ -67,6 +76,9 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 		return
 	}
 	defer func() { _ = watch.Stop() }()
+	host, _ := os.Hostname()
+	m.info = NodeInfo{Version: s.cfg.Version, Host: host, PID: os.Getpid(), StartedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	m.checkClock(ctx)
 	m.renew(ctx)
 	renew := time.NewTicker(bus.LeaseRenew)
 	defer renew.Stop()
@@ -82,6 +94,7 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 				known = true
 			}
 		case <-renew.C:
+			m.checkClock(ctx)
 			m.renew(ctx)
 			m.forget(time.Now())
 			m.tell(ctx)
@@ -121,8 +134,8 @@ func (m *members) count() {
 // no mere renewal.
 func (m *members) note(e jetstream.KeyValueEntry) bool {
 	holder := ""
+	var l bus.Lease
 	if e.Operation() == jetstream.KeyValuePut {
-		var l bus.Lease
 		if json.Unmarshal(e.Value(), &l) == nil {
 			holder = l.Node
 		}
@@ -130,13 +143,15 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 	kind, rest, _ := strings.Cut(e.Key(), ".")
 	switch kind {
 	case "node":
-		_, was := m.nodes[rest]
-		if holder != "" {
-			m.nodes[rest] = time.Now()
-		} else {
+		was, known := m.nodes[rest]
+		if holder == "" {
 			delete(m.nodes, rest)
+			return known
 		}
-		return was != (holder != "")
+		is := member{heard: time.Now()}
+		_ = json.Unmarshal(l.Info, &is.info) // another version's may say something else
+		m.nodes[rest] = is
+		return !known || was.info.Yields != is.info.Yields
 	case "shard":
 		n, err := strconv.Atoi(rest)
 		if err != nil {
@@ -155,7 +170,7 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 
 // forget drops holders that have not been heard of for too long.
 func (m *members) forget(now time.Time) {
-	maps.DeleteFunc(m.nodes, func(_ string, heard time.Time) bool { return now.Sub(heard) > silence })
+	maps.DeleteFunc(m.nodes, func(_ string, n member) bool { return now.Sub(n.heard) > silence })
 	maps.DeleteFunc(m.owners, func(_ int, o owner) bool { return now.Sub(o.heard) > silence })
 }
 
@@ -185,16 +200,14 @@ func (m *members) renew(ctx context.Context) {
 func (m *members) renewSelf(ctx context.Context) {
 	s := m.s
 	if m.self != nil {
-		err := m.self.Renew(ctx)
+		err := errors.Join(m.self.SetInfo(m.info), m.self.Renew(ctx))
 		if errors.Is(err, job.ErrStale) {
 			s.log.WarnContext(ctx, "node lease lost", "error", err)
 			m.self = nil
 		}
 		return
 	}
-	host, _ := os.Hostname()
-	info := NodeInfo{Version: s.cfg.Version, Host: host, PID: os.Getpid(), StartedAt: time.Now().UTC().Truncate(time.Millisecond)}
-	held, err := s.conn.AcquireLease(ctx, "node."+s.cfg.Node, s.cfg.Node, info)
+	held, err := s.conn.AcquireLease(ctx, "node."+s.cfg.Node, s.cfg.Node, m.info)
 	switch {
 	case errors.Is(err, job.ErrConflict):
 		s.log.WarnContext(ctx, "another node has this name, or an earlier life of this one has just ended; waiting for its lease to end")
@@ -205,12 +218,63 @@ func (m *members) renewSelf(ctx context.Context) {
 	}
 }
 
+// checkClock compares the node's clock with that of NATS and with the other nodes', and notes
+// what comes of it.
+func (m *members) checkClock(ctx context.Context) {
+	c, s := &m.s.clock, m.s
+	var others []time.Duration
+	for name, n := range m.nodes {
+		if name != s.cfg.Node {
+			others = append(others, time.Duration(n.info.ClockOffset*float64(time.Second)))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxAsking)
+	defer cancel()
+	c.measure(ctx, s.conn.ServerTime, others)
+	offset, _, nats := c.state()
+	m.info.ClockOffset = offset.Seconds()
+	was := m.info.Yields
+	m.info.Yields = ""
+	if !c.usable() {
+		m.info.Yields = "its clock has not been compared with that of NATS yet"
+		if offset.Abs() > maxOffset {
+			m.info.Yields = "its clock is " + apart(offset) + " that of NATS"
+		}
+	}
+	switch {
+	case was == "" && m.info.Yields != "" && offset != 0:
+		s.log.ErrorContext(ctx, "clock out of line: the node owns no shards until it is right", "offset", offset)
+	case was != "" && m.info.Yields == "":
+		s.log.InfoContext(ctx, "clock in line", "offset", offset)
+	}
+	if nats != m.nats {
+		m.nats = nats
+		if nats {
+			s.log.ErrorContext(ctx, "the clock of the NATS server that leads TRIG is wrong: most nodes agree on another time, and go on", "offset", offset)
+		}
+	}
+}
+
 // assign takes free shards that should be the node's, and drops those that should not.
 func (m *members) assign(ctx context.Context) {
 	if _, known := m.nodes[m.s.cfg.Node]; m.self == nil || !known {
 		return // the others do not count on this node yet
 	}
-	nodes := slices.Sorted(maps.Keys(m.nodes))
+	if m.info.Yields != "" {
+		for _, o := range m.s.ownerships() {
+			o.cancel()
+		}
+	}
+	var nodes []string // that may own shards
+	for name, n := range m.nodes {
+		if n.info.Yields == "" {
+			nodes = append(nodes, name)
+		}
+	}
+	if !slices.Contains(nodes, m.s.cfg.Node) {
+		return
+	}
+	slices.Sort(nodes)
 	for shard := range m.s.conn.Cluster().Shards {
 		mine := preferred(shard, nodes) == m.s.cfg.Node
 		o := m.s.ownership(shard)

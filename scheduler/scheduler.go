@@ -80,6 +80,10 @@ type NodeInfo struct {
 	Host      string    `json:"host"`
 	PID       int       `json:"pid"`
 	StartedAt time.Time `json:"started_at"`
+	// ClockOffset is by how many seconds its clock is ahead of that of NATS, as last measured.
+	ClockOffset float64 `json:"clock_offset_seconds"`
+	// Yields says why the node owns no shards; "": it may.
+	Yields string `json:"yields,omitempty"`
 }
 
 // Scheduler is one node.
@@ -93,6 +97,7 @@ type Scheduler struct {
 	planner  *job.Planner
 	terms    *terms
 	lanes    []*lane
+	clock    clock
 	routes   *dispatch.Dispatcher
 
 	others atomic.Int32 // shards that other nodes hold

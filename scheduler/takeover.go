@@ -43,8 +43,9 @@ func (o *ownership) claim(ctx context.Context) error {
 			Traced: o.s.tracer != nil,
 			Shard:  o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
-		batch := o.machine.Claim(time.Now().UnixMilli())
-		lost, err := o.s.commit(ctx, time.Now(), []pending{{o, batch}})
+		now := o.s.clock.wallOf(time.Now())
+		batch := o.machine.Claim(now.UnixMilli())
+		lost, err := o.s.commit(ctx, now, []pending{{o, batch}})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,6 +36,8 @@ type world struct {
 	conn   *bus.Conn
 	nodes  map[string]*node
 	assets bus.Assets
+	skews  map[string]time.Duration // by how much the clocks of nodes are wrong
+	mu     sync.Mutex               // of skews
 }
 
 type node struct {
@@ -127,6 +130,11 @@ func (w *world) startNodeOn(name string, conn *bus.Conn) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	s.SkewClock(func() time.Duration {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.skews[name]
+	})
 	ctx, stop := context.WithCancel(w.t.Context())
 	n := &node{Scheduler: s, conn: conn, metrics: metrics, stop: stop, done: make(chan error, 1)}
 	w.nodes[name] = n

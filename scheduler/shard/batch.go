@@ -176,13 +176,14 @@ func (b *builder) deferred(shard int, d *bus.Deferred) *item {
 // seal makes the batch, with the cursor first and the record last.
 func (m *Machine) seal(b *builder) *Batch {
 	m.building = nil
+	m.edits = 0
 	b.compact()
 	m.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
 	released := append(append([]uint64(nil), m.released...), m.release...)
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}

@@ -62,7 +62,7 @@ func TestARequestThatComesAgainMakesNoSecondRun(t *testing.T) {
 			t.Errorf("before the commit: done %v, %v", done, err)
 		}
 	}
-	if at, ok := b.m.NextAt(); !ok || at > noon.UnixMilli() {
+	if at, ok := b.m.NextAt(noon.UnixMilli()); !ok || at > noon.UnixMilli() {
 		t.Errorf("next at %s", instant(at))
 	}
 	batch := b.m.Step(noon.UnixMilli(), bus.MaxBatch)

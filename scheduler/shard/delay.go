@@ -126,10 +126,10 @@ func (m *Machine) delayFire(id uint32) (job.Fire, bool) {
 }
 
 // decideDelay returns what becomes of the fire of a fixed-delay job that is due in
-// the sweep, and what the job waits for afterwards; nil when none is due.
-func (m *Machine) decideDelay(id uint32, now int64) (verdict, *delay) {
+// upto, and what the job waits for afterwards; nil when none is due.
+func (m *Machine) decideDelay(id uint32, upto, now int64) (verdict, *delay) {
 	fire, ok := m.delayFire(id)
-	if !ok || fire.Due > m.sweepTo {
+	if !ok || fire.Due > upto {
 		return verdict{}, nil
 	}
 	e := &m.jobs[id]
@@ -153,4 +153,16 @@ func (m *Machine) decideDelay(id uint32, now int64) (verdict, *delay) {
 	default:
 		return v, &delay{since: fire.At}
 	}
+}
+
+// roomDelay is the most messages that a fire of a fixed delay takes: a trigger and two items.
+const roomDelay = 3
+
+// enactDelay adds to b the fire of a fixed-delay job, and what the job waits for next.
+func (m *Machine) enactDelay(b *builder, id uint32, fire verdict, next *delay, now int64) {
+	if s := m.enact(b, id, fire); s == job.StatusSkipped {
+		next = &delay{since: max(now, fire.first.At)}
+	}
+	m.replaceDelay(id, next)
+	b.hold(id, next)
 }

@@ -23,6 +23,7 @@ type lateVersion struct {
 	said    int64  // where it says that its fires begin
 	delayed uint64 // revision with which the fixed delay began that it came after; 0: none
 	early   []job.Skip
+	done    int64 // its fires due up to here are decided; 0: none is
 }
 
 // versionName names a version of a job.
@@ -41,6 +42,7 @@ func (m *Machine) loaded() {
 		return
 	}
 	m.loading = false
+	clear(m.partly)
 	if m.jobsSeq == untold {
 		m.jobsSeq, m.knownSeq = m.heard, m.heard
 	}
@@ -79,8 +81,25 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		plan.From = position // an edit of what is no longer in the bucket's history
 	case n > 0 && e.waiting == 0: // else the version before has not fired yet
 		plan.From = e.lastFire(plan.From, position)
+	case n > 0:
+		if done := m.doneOf(id, e.plans[n-1].Version); done != 0 { // or only up to there
+			if from := e.lastFire(plan.From, done); from > plan.From {
+				plan.From = from
+				m.begins[versionName{e.name, plan.Version}] = from
+			}
+		}
 	}
 	return true
+}
+
+// doneOf returns up to which instant the fires of a late version are decided; 0: none is.
+func (m *Machine) doneOf(id uint32, version int32) int64 {
+	for i := range m.late {
+		if v := &m.late[i]; v.id == id && v.version == version {
+			return v.done
+		}
+	}
+	return 0
 }
 
 // delayBegan returns the revision with which the job's fixed delay began, if it has one.
@@ -104,13 +123,21 @@ func (e *entry) lastFire(after, position int64) int64 {
 
 // decideLate decides the fires of late versions behind their jobs' positions, version
 // by version in the order of their revisions, so that one number in the cursor says
-// how far it has come. It returns false when there are some left, for want of room.
+// how far it has come. It returns false when there are some left: for want of room, or
+// because the position is ahead of the clock. Then no fire is decided before it is due, and
+// the cursor says of each such version how far it has come.
 func (m *Machine) decideLate(b *builder, now int64) bool {
-	for len(m.late) > 0 {
-		if !m.decideVersion(b, &m.late[0], now) {
+	waiting := 0 // how many of the first must wait; those behind them must stay, too
+	for waiting < len(m.late) {
+		v := m.late[waiting]
+		if !m.decideVersion(b, &v, now) {
 			return false
 		}
-		v := m.late[0]
+		m.late[waiting].done, m.late[waiting].early = v.done, v.early
+		if waiting > 0 || m.decided(&m.jobs[v.id]) > now {
+			waiting++
+			continue
+		}
 		m.late = m.late[1:]
 		e := &m.jobs[v.id]
 		e.waiting--
@@ -118,7 +145,7 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 		m.trim(e)
 		m.arm(v.id)
 	}
-	return true
+	return waiting == 0
 }
 
 // noteBegins keeps for a successor what it could not find out: where the fires of the
@@ -136,8 +163,8 @@ func (m *Machine) noteBegins(e *entry, v lateVersion) {
 	}
 }
 
-// decideVersion decides the fires of a late version up to the job's position, after the
-// runs that it wants early. It returns false when b has no room for all of that; its fires
+// decideVersion decides the fires of a late version up to the job's position, or up to now,
+// after the runs that it wants early. It returns false when b has no room for all of that; its fires
 // are decided in one batch.
 func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if d := m.delays[v.id]; d != nil && d.unsettled {
@@ -154,12 +181,14 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 		// The fixed delay has fired nobody knows when, but not beyond the position.
 		p.From = max(p.From, position)
 	}
-	if !m.runEarly(b, v, i) {
+	// A version that has to wait makes those runs in the end: what says for long that they are
+	// made is the cursor alone, which has to pass the version.
+	if position <= now && !m.runEarly(b, v, i) {
 		return false
 	}
 	m.verdicts = m.verdicts[:0]
 	messages := 0
-	m.decide(e.plans, i, i+1, p.From+p.Offset, position, now, func(v verdict) {
+	m.decide(e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
 		m.verdicts = append(m.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++
@@ -172,7 +201,25 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 		return false
 	}
 	m.enactAll(b, v.id, messages)
+	if len(m.verdicts) > 0 {
+		v.done = min(position, now)
+	}
 	return true
+}
+
+// listLate returns for the cursor how far late versions have come.
+func (m *Machine) listLate() []bus.Late {
+	var list []bus.Late
+	for name, done := range m.partly { // not heard of yet
+		list = append(list, bus.Late{Job: name.job, Version: int(name.version), Done: instant(done)})
+	}
+	for _, v := range m.late {
+		if v.done != 0 {
+			list = append(list, bus.Late{Job: m.jobs[v.id].name, Version: int(v.version), Done: instant(v.done)})
+		}
+	}
+	slices.SortFunc(list, func(a, b bus.Late) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })
+	return list
 }
 
 // sealKnown returns the revision up to which versions are decided up to the position,

@@ -17,6 +17,10 @@ import (
 // in milliseconds. It bounds what a successor has to look through.
 const IdleAfter = 30_000
 
+// maxEdits is how many edits a machine hears of until it says so in a cursor, so that the bucket,
+// which keeps [bus.JobHistory] versions of a job, may forget those before.
+const maxEdits = bus.JobHistory / 2
+
 // Config is what a machine is told about itself.
 type Config struct {
 	Shard  int
@@ -44,10 +48,12 @@ type Machine struct {
 	evtMade   time.Time // when the EVT of eventSeq was made; zero: not known
 	jobsSeq   uint64    // versions of later revisions may have been heard of late
 	heard     uint64    // greatest revision of JOBS heard of
+	edits     int       // versions heard of since the last cursor
 	knownSeq  uint64    // revision up to which versions are known, as the last cursor has it
 	loading   bool      // no step has been made yet
 	cursorSeq uint64    // of the cursor that this machine wrote or read; 0: there is none
 	stored    int64     // done, as the stored cursor has it
+	stepped   int64     // when the last step was
 	commits   int       // batches made, to name the next
 
 	jobs   []entry
@@ -59,6 +65,7 @@ type Machine struct {
 	holds     []hold
 
 	late   []lateVersion         // in the order of their revisions
+	partly map[versionName]int64 // up to which a predecessor has decided late versions
 	begins map[versionName]int64 // versions whose fires begin later than they say
 
 	delays    map[uint32]*delay // fixed-delay jobs, by id
@@ -135,6 +142,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		ring:      ring.New(cursor.Done.UnixMilli()),
 		calendars: map[string][]calendar{},
 		begins:    map[versionName]int64{},
+		partly:    map[versionName]int64{},
 		delays:    map[uint32]*delay{},
 		books:     map[uint32]*runsOf{},
 		runs:      map[job.RunID]*alive{},
@@ -155,6 +163,9 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	m.knownSeq = m.jobsSeq
 	for _, b := range cursor.Begins {
 		m.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
+	}
+	for _, l := range cursor.Late {
+		m.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	return m
 }
@@ -204,6 +215,9 @@ func (m *Machine) Put(p *Prepared) {
 	if n := len(e.plans); n > 0 && e.plans[n-1].Version >= plan.Version {
 		return
 	}
+	if plan.Version > 1 && !m.loading {
+		m.edits++
+	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
 	if p.rev > m.jobsSeq {
 		news.early = m.wantedEarly(e, &plan)
@@ -213,6 +227,8 @@ func (m *Machine) Put(p *Prepared) {
 	e.bodies = append(e.bodies, p.body)
 	waits := m.putDelay(id, &plan, p.rev)
 	if late || waits || len(news.early) > 0 {
+		news.done = m.partly[versionName{e.name, plan.Version}]
+		delete(m.partly, versionName{e.name, plan.Version})
 		m.late = append(m.late, news)
 		e.waiting++
 	}
@@ -314,15 +330,23 @@ func (m *Machine) arm(id uint32) {
 	m.ring.Set(id, at)
 }
 
-// NextAt returns the instant at which Step will have something to do, and whether
-// there is one. It may be in the past. There is none while too many items wait to be deleted.
-func (m *Machine) NextAt() (int64, bool) {
+// NextAt returns the instant at which Step will have something to do, as seen at now, and
+// whether there is one. It may be in the past. There is none while too many items wait to be
+// deleted.
+func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.crowded() {
 		return 0, false
 	}
-	if len(m.commands)+len(m.late)+len(m.unsettled)+len(m.release) > 0 || m.sweepTo != 0 ||
-		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending)+len(m.fills)+len(m.askedFills) > 0 {
-		return m.done, true
+	told := m.edits >= maxEdits || len(m.commands)+len(m.unsettled)+len(m.release) > 0 ||
+		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending)+len(m.fills)+len(m.askedFills) > 0
+	if m.ahead(now) {
+		if told || now < m.stepped {
+			return now, true
+		}
+		return min(m.stepped+waitAhead, max(m.done, m.sweepTo)), true
+	}
+	if told || len(m.late) > 0 || m.sweepTo != 0 {
+		return min(m.done, now), true
 	}
 	idle := m.stored + IdleAfter
 	if at, ok := m.ring.NextAt(); ok {

@@ -303,7 +303,7 @@ func TestASweepThatIsCutGoesOnWithASuccessor(t *testing.T) {
 			}
 			seen[line] = true
 		}
-		if at, _ := b.m.NextAt(); i == 2 && at <= b.m.done {
+		if at, _ := b.m.NextAt(b.m.done); i == 2 && at <= b.m.done {
 			t.Errorf("the sweep has ended at %s, but something is to be done at %s", instant(b.m.done), instant(at))
 		}
 		b.succeed()
@@ -386,7 +386,7 @@ func TestNextAtIsTheNextFireOrTheIdleCursor(t *testing.T) {
 	b := newBench(t)
 	next := func(want time.Duration) {
 		t.Helper()
-		if at, ok := b.m.NextAt(); !ok || at != noon.Add(want).UnixMilli() {
+		if at, ok := b.m.NextAt(b.m.done); !ok || at != noon.Add(want).UnixMilli() {
 			t.Errorf("next at %s, %v; want %s", instant(at), ok, noon.Add(want))
 		}
 	}
@@ -461,7 +461,7 @@ func TestAMachineDecidesNothingMoreWhileTooManyItemsWaitToBeDeleted(t *testing.T
 	if got := b.step(time.Minute, bus.MaxBatch); got != nil {
 		t.Errorf("decided %q with %d items to delete", got, maxReleased)
 	}
-	if at, ok := b.m.NextAt(); ok {
+	if at, ok := b.m.NextAt(b.m.done); ok {
 		t.Errorf("there is something to do at %d", at)
 	}
 	b.m.Deleted(map[uint64]bool{1000: true})

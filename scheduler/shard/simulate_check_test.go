@@ -87,13 +87,14 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	versions := w.versions(b, d.known, name)
 	fates := w.oracle.expect(d.known, versions, d.now, func(heardVersion) (int64, int64) { return after, upto })
 	for _, v := range versions {
-		if late := v.rev > *b.before.JobsSeq && v.rev <= *b.cursor.JobsSeq && v.after < after; late {
+		if late := v.rev > *b.before.JobsSeq && v.after < after; late {
+			from, upto := progress(b, name, v, after)
 			// What it owes behind the position is judged by itself.
 			fates = append(fates, w.oracle.expect(d.known, versions, d.now, func(other heardVersion) (int64, int64) {
 				if other.rev != v.rev {
 					return 0, 0
 				}
-				return -1 << 60, after
+				return from, upto
 			})...)
 		}
 	}
@@ -124,6 +125,9 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	}
 	w.checkEarly(name, lines)
 	for _, f := range fates {
+		if f.due > d.now {
+			fail("%s@%d: the fire of %s, due %s, is decided at %s", name, f.version, instant(f.at), instant(f.due), instant(d.now))
+		}
 		if !f.seen {
 			fail("%s@%d: the fire of %s, due %s, is %s (%s); nothing is recorded, and the cursor went from %s to %s",
 				name, f.version, instant(f.at), instant(f.due), f.status, f.cause, instant(after), instant(upto))
@@ -151,7 +155,9 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 			v.after = w.begins[v.rev]
 		} else {
 			v.after = v.EffectiveFrom.UnixMilli()
-			if v.after < at { // it was heard of late: what has run in its time stands
+			if from, ok := w.partly[v.rev]; ok {
+				v.after = from
+			} else if v.after < at { // it was heard of late: what has run in its time stands
 				v.after = max(v.after, w.last[name], after)
 				if began != 0 && began <= *b.before.JobsSeq {
 					v.after = at // the delay may have fired up to here
@@ -159,6 +165,8 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 			}
 			if v.rev <= *b.cursor.JobsSeq {
 				w.begins[v.rev] = v.after
+			} else if slices.ContainsFunc(b.cursor.Late, func(l bus.Late) bool { return l.Job == name && l.Version >= v.Version.Version }) {
+				w.partly[v.rev] = v.after
 			}
 		}
 		after = v.after
@@ -232,9 +240,8 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 		fail("%s fires by version %d, but %d is known", l.Job, l.Version, v.Version.Version)
 	}
 	at := l.FireTime.UnixMilli()
-	// A sweep that a predecessor began may reach beyond the clock of who ends it.
-	if upto := position(b.cursor, l.Job); at+v.offset() > upto {
-		fail("%s fires %d ms early", l.Job, at+v.offset()-upto)
+	if at+v.offset() > d.now {
+		fail("%s fires %d ms early", l.Job, at+v.offset()-d.now)
 	}
 	delay := v.Schedule.FixedDelay.Milliseconds()
 	follows := func(since int64) bool {

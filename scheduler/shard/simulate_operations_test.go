@@ -132,7 +132,7 @@ var operations = []operation{
 	}},
 	{3, func(w *world) {
 		if w.owner != nil && !w.punctual {
-			w.owner.skew = int64(w.rng.IntN(4000) - 2000)
+			w.owner.skew = w.skew()
 		}
 	}},
 }

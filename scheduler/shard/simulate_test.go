@@ -49,6 +49,7 @@ func (w *world) settle() {
 	w.takeOver()
 	o := w.owner
 	o.skew = 0
+	w.clock = max(w.clock, w.latest()) // it catches up with those that were ahead
 	for _, group := range simGroups {
 		w.online[group] = instancesOf("a", "b")
 		o.m.PutInstances(group, w.online[group])

@@ -53,6 +53,8 @@ type world struct {
 	live     []*simRun
 	covered  map[coverage]bool
 	begins   map[uint64]int64      // by revision, after when the fires of a version are its own
+	partly   map[uint64]int64      // the same, of versions that are decided in part
+	hours    bool                  // clocks are wrong by hours
 	last     map[job.Name]int64    // the latest fire time that has its fate
 	items    map[job.Name]*simItem // the newest item of each fixed-delay job
 	asked    map[job.RunID]bool    // true: acknowledged
@@ -119,7 +121,7 @@ func newWorld(seed uint64) *world {
 	w := &world{
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
-		begins: map[uint64]int64{}, last: map[job.Name]int64{},
+		begins: map[uint64]int64{}, partly: map[uint64]int64{}, last: map[job.Name]int64{},
 		items: map[job.Name]*simItem{}, over: map[job.RunID]int64{}, asked: map[job.RunID]bool{}, hastened: map[fireOf]*early{}, scale: scales[rng.IntN(len(scales))],
 	}
 	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
@@ -135,6 +137,7 @@ func newWorld(seed uint64) *world {
 		w.names = append(w.names, nameIn(i, true))
 	}
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
+	w.hours = !w.punctual && w.chance(30)
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}
 	w.backfills = newSimBackfills()
@@ -223,9 +226,7 @@ func (w *world) takeOver() {
 	}
 	w.epoch++
 	o := &owner{known: &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}}
-	if !w.punctual {
-		o.skew = int64(w.rng.IntN(4000) - 2000)
-	}
+	o.skew = w.skew()
 	for {
 		data, err := json.Marshal(w.trig.cursor)
 		if err != nil {

@@ -21,6 +21,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if m.crowded() {
 		return nil
 	}
+	m.stepped = now
 	b := m.newBatch(now, room)
 	m.building = b
 	defer func() { m.building = nil }()
@@ -31,8 +32,11 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.arrive(b)
 	m.obey(b)
 	m.takeBackfills(b)
+	if m.ahead(now) {
+		m.passTime(b, now)
+	}
 	m.wakeUp(b)
-	if m.decideLate(b, now) {
+	if m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
 		m.beginSweep(now)
 		m.continueSweep(b, now)
 	}
@@ -42,7 +46,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.ageBackfills(now)
 	m.noteAsked(b)
 	b.pay()
-	if b.empty() && m.after == after && m.done-m.stored < IdleAfter {
+	if b.empty() && m.after == after && m.done-m.stored < IdleAfter && m.edits < maxEdits {
 		// What is not written has not happened: so a version that comes now is late
 		// only if it begins before the stored position.
 		m.done = m.stored
@@ -125,20 +129,16 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 			messages++
 		}
 	})
-	delayed, next := m.decideDelay(id, now)
+	delayed, next := m.decideDelay(id, m.sweepTo, now)
 	if m.delays[id] != nil {
-		messages += 3 // at most a trigger and two items
+		messages += roomDelay
 	}
 	if !b.fits(messages) {
 		return false
 	}
 	m.enactAll(b, id, messages)
 	if next != nil {
-		if s := m.enact(b, id, delayed); s == job.StatusSkipped {
-			next = &delay{since: max(now, delayed.first.At)}
-		}
-		m.replaceDelay(id, next)
-		b.hold(id, next)
+		m.enactDelay(b, id, delayed, next, now)
 	}
 	if books := m.books[id]; books != nil {
 		if at, waits := books.wakeAt(); waits && at <= m.sweepTo {

@@ -232,7 +232,7 @@ func (s *tale) takeOver() {
 // run steps whenever the machine asks for it.
 func (s *tale) run(until int64) {
 	for {
-		at, _ := s.m.NextAt()
+		at, _ := s.m.NextAt(s.m.done)
 		if at > until {
 			break
 		}

@@ -1,0 +1,164 @@
+package scheduler_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler"
+)
+
+// skew has the clocks of nodes be wrong from now on.
+func (w *world) skew(by time.Duration, names ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.skews == nil {
+		w.skews = map[string]time.Duration{}
+	}
+	for _, n := range names {
+		w.skews[n] = by
+	}
+}
+
+// info returns what a node says of itself in its lease.
+func (w *world) info(name string) scheduler.NodeInfo {
+	w.t.Helper()
+	kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketLease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e, err := kv.Get(w.t.Context(), "node."+name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var l bus.Lease
+	var info scheduler.NodeInfo
+	if err := json.Unmarshal(e.Value(), &l); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := json.Unmarshal(l.Info, &info); err != nil {
+		w.t.Fatal(err)
+	}
+	return info
+}
+
+// wantInTime checks that every fire of secondly jobs was decided once, as one in time, not
+// before it was due and at most so much later.
+func (w *world) wantInTime(jobs []job.Name, within time.Duration) {
+	w.t.Helper()
+	for _, n := range jobs {
+		for _, f := range w.wantEachOnce(n, second(1)) {
+			if late := f.at.Sub(f.FireTime); late < 0 || late > within || f.Status != job.StatusPending || f.Cause != job.CauseSchedule {
+				w.t.Fatalf("%s at %s was decided %s later, by %s: %s %s", n, f.FireTime.Format(time.TimeOnly), late, f.node, f.Status, f.Reason)
+			}
+		}
+	}
+}
+
+func TestANodeWhoseClockStepsDecidesNothingByItAndGivesUpItsShards(t *testing.T) {
+	for _, by := range []time.Duration{90 * time.Second, -90 * time.Second} {
+		t.Run(by.String(), func(t *testing.T) {
+			run(t, func(w *world) {
+				jobs := names(16)
+				for _, n := range jobs {
+					w.put(n, secondly)
+				}
+				for _, n := range []string{"a", "b", "c"} {
+					w.startNode(n)
+				}
+				time.Sleep(10500 * time.Millisecond)
+				w.skew(by, "a")
+				time.Sleep(20 * time.Second)
+				if n := w.nodes["a"].Owned(); n != 0 {
+					t.Errorf("the node owns %d shards", n)
+				}
+				if n := w.nodes["b"].Owned() + w.nodes["c"].Owned(); n != 8 {
+					t.Errorf("the others own %d shards, want all 8", n)
+				}
+				if i := w.info("a"); i.Yields == "" || i.ClockOffset != by.Seconds() {
+					t.Errorf("the node says of itself %+v", i)
+				}
+				w.skew(0, "a")
+				time.Sleep(10 * time.Second)
+				if n := w.nodes["a"].Owned(); n == 0 {
+					t.Error("the node owns no shards though its clock is right again")
+				}
+				w.wantInTime(jobs, 10*time.Second)
+			})
+		})
+	}
+}
+
+func TestANodeThatStartsWithAWrongClockOwnsNothing(t *testing.T) {
+	run(t, func(w *world) {
+		w.put("g/a", secondly)
+		w.skew(time.Hour, "a")
+		w.startNode("a")
+		time.Sleep(time.Minute)
+		w.wantDecided()
+		if i := w.info("a"); i.Yields == "" {
+			t.Errorf("the node says of itself %+v", i)
+		}
+	})
+}
+
+func TestNodesThatAgreeGoOnThoughTheClockOfNATSIsWrong(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(16)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		for _, n := range []string{"a", "b", "c"} {
+			w.startNode(n)
+		}
+		time.Sleep(10500 * time.Millisecond)
+		// To the nodes it looks as if NATS were behind by a minute.
+		w.skew(time.Minute, "a", "b", "c")
+		time.Sleep(20 * time.Second)
+		for _, n := range []string{"a", "b", "c"} {
+			if got := w.nodes[n].Owned(); got == 0 {
+				t.Errorf("node %s owns no shards", n)
+			}
+		}
+		if got := w.gauge("a", "carillon_nats_clock_wrong"); got != 1 {
+			t.Errorf("that NATS is wrong is shown as %v", got)
+		}
+	})
+}
+
+func TestAnOldCursorOfAWrongClockFiresNothingAhead(t *testing.T) {
+	runAt(t, start, 1, func(w *world) {
+		cursor := &bus.Cursor{Done: start.Add(time.Hour), Node: "gone", JobsSeq: new(uint64)}
+		m, err := cursor.Msg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.conn.PublishBatch(w.t.Context(), []*nats.Msg{m}); err != nil {
+			t.Fatal(err)
+		}
+		w.put("g/a", cron("* * * * *"))
+		w.startNode("a")
+		time.Sleep(3 * time.Minute)
+		w.wantDecided("g/a 00:01:00 pending schedule", "g/a 00:02:00 pending schedule", "g/a 00:03:00 pending schedule")
+	})
+}
+
+// gauge returns what a metric of a node shows.
+func (w *world) gauge(node, name string) float64 {
+	w.t.Helper()
+	families, err := w.nodes[node].metrics.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	w.t.Fatalf("there is no metric %s", name)
+	return 0
+}
