@@ -82,7 +82,7 @@ func EventOf(t *Trigger, kind EventKind, at time.Time) *Event {
 }
 
 // Msg returns e as a message for EVT. Its Msg-Id makes JetStream drop a repeat
-// within its window; readers must stand later repeats.
+// within its window; readers must stand later repeats. docs/protocol.md has the ids.
 func (e *Event) Msg() (*nats.Msg, error) {
 	data, err := e.encode()
 	if err != nil {
@@ -97,9 +97,9 @@ func (e *Event) Msg() (*nats.Msg, error) {
 	switch e.Kind {
 	case EventProgress:
 		id += ":" + strconv.FormatInt(e.At.UnixMilli(), 36)
-	case EventHeld:
+	case EventStarted, EventHeld: // another delivery is another start, often within the window
 		id += ":" + strconv.Itoa(e.Delivery)
-	case EventStarted, EventFinished:
+	case EventFinished:
 	}
 	m.Header.Set(nats.MsgIdHdr, id)
 	return m, nil

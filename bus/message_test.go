@@ -351,7 +351,7 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 	refused("broadcast_total", func(e *bus.Event) { e.Total = -1 })
 	refused("broadcast_index", func(e *bus.Event) { e.Index, e.Total = 3, 3 })
 	refused("broadcast_index", func(e *bus.Event) { e.Index = 1 }) // of a run without pieces
-	refused("run_id", func(e *bus.Event) { // of another job's fire
+	refused("run_id", func(e *bus.Event) {                         // of another job's fire
 		e.RunID, e.Cause = job.FireRunID("payroll/nightly", noon.UnixMilli(), job.CauseSchedule), job.CauseSchedule
 	})
 	refused("kind", func(e *bus.Event) { e.Kind = "ended" })
@@ -407,36 +407,40 @@ func TestReadersPassOverFieldsThatTheyDoNotKnow(t *testing.T) {
 	}
 }
 
-func TestARepeatOfAnEventHasTheSameMsgID(t *testing.T) {
-	id := func(kind bus.EventKind, change func(*bus.Event)) string {
+// The ids are part of the protocol: two ends with one id are one to JetStream, which then
+// keeps the first and says that it has stored the second.
+func TestEventsHaveTheIDsThatTheProtocolSays(t *testing.T) {
+	f := func(want string, kind bus.EventKind, change func(*bus.Event)) {
 		t.Helper()
 		e := event(kind)
+		e.Delivery = 1
 		change(e)
 		m, err := e.Msg()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Header.Get(nats.MsgIdHdr)
+		if got := m.Header.Get(nats.MsgIdHdr); got != string(run)+":"+want {
+			t.Errorf("%s: %q; want <run id>:%s", kind, got, want)
+		}
 	}
 	same := func(*bus.Event) {}
-	later := func(e *bus.Event) { e.At = e.At.Add(time.Second) }
-	second := func(e *bus.Event) { e.Attempt++ }
+	later := func(e *bus.Event) { e.At = e.At.Add(time.Hour) }
+	second := func(e *bus.Event) { e.Attempt = 2 }
+	again := func(e *bus.Event) { e.Delivery = 2 }
 	piece := func(e *bus.Event) { e.Index, e.Total = 1, 3 }
-	if id(bus.EventFinished, same) == id(bus.EventFinished, piece) {
-		t.Error("the end of a piece has the id of its run's")
-	}
-	if id(bus.EventFinished, same) != id(bus.EventFinished, later) {
-		t.Error("a second end of an attempt is another message")
-	}
-	if id(bus.EventHeld, same) == id(bus.EventHeld, func(e *bus.Event) { e.Delivery++ }) {
-		t.Error("being held at another delivery is dropped as a repeat")
-	}
-	if id(bus.EventProgress, same) == id(bus.EventProgress, later) {
-		t.Error("progress is dropped as a repeat")
-	}
-	if id(bus.EventFinished, same) == id(bus.EventFinished, second) || id(bus.EventFinished, same) == id(bus.EventStarted, same) {
-		t.Error("different events have one id")
-	}
+	f("1:finished", bus.EventFinished, same)
+	f("1:finished", bus.EventFinished, later)
+	f("1:finished", bus.EventFinished, again)
+	f("2:finished", bus.EventFinished, second)
+	f("1.1:finished", bus.EventFinished, piece)
+	f("1.0:finished", bus.EventFinished, func(e *bus.Event) { e.Total = 3 })
+	f("1:started:1", bus.EventStarted, same)
+	f("1:started:1", bus.EventStarted, later)
+	f("1:started:2", bus.EventStarted, again)
+	f("1.1:started:1", bus.EventStarted, piece)
+	f("1:held:2", bus.EventHeld, again)
+	f("1:progress:"+strconv.FormatInt(noon.Add(2*time.Second).UnixMilli(), 36), bus.EventProgress, same)
+	f("1.1:progress:"+strconv.FormatInt(noon.Add(2*time.Second).UnixMilli(), 36), bus.EventProgress, piece)
 }
 
 func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {

@@ -84,3 +84,14 @@ type PiecePage struct {
 	Next   Piece              `json:"next,omitzero"` // From of the next page; Whole on the last
 	Counts map[job.Status]int `json:"counts"`        // of all pieces that the filter selects, by [Run.RunStatus]
 }
+
+// EndEarlier ends, among all attempts of a run, those that were done in pieces and after
+// which another has followed. The ends of their pieces are known; that of the whole nobody
+// says, as the run goes on. Attempts are the newest first.
+func EndEarlier(attempts []Run) {
+	for i := 1; i < len(attempts); i++ {
+		if r, next := &attempts[i], &attempts[i-1]; r.Total > 0 && !r.Status.Final() {
+			r.Status, r.Retrying, r.FinishedAt = job.StatusFailed, true, next.CommittedAt
+		}
+	}
+}

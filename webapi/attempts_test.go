@@ -147,3 +147,29 @@ func TestATailEndsWithARunThatHasNoFurtherAttempt(t *testing.T) {
 		t.Errorf("it ends with %+v", end)
 	}
 }
+
+// Of an attempt in pieces only the pieces' ends are told: the next attempt ends it.
+func TestATailOfARunInPiecesEndsThoughAPieceWasTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	x.Total = 2
+	piece := func(u logstore.Update, index int) logstore.Update {
+		u.Piece = logstore.PieceAt(index)
+		return u
+	}
+	w.history(x, started(x, ""), piece(finished(started(x, "i1"), job.StatusSucceeded, 0, noon.Add(time.Second)), 0), piece(retried(x), 1))
+	l, first := w.listen(tailOf(x)), w.listen(tailOf(x)+"?attempt=1")
+	last := again(x)
+	last.Kind, last.Status, last.Total = logstore.KindRecorded, job.StatusSucceeded, 2
+	w.history(again(x), piece(again(finished(started(x, "i2"), job.StatusSucceeded, 0, noon.Add(time.Minute))), 1), last)
+	if end := l.end(); end.Run.Attempt != 2 || end.Run.Status != job.StatusSucceeded {
+		t.Errorf("the tail of the run ends with %+v", end)
+	}
+	if end := first.end(); end.Run.Attempt != 1 || end.Run.Status != job.StatusFailed || !end.Run.Retrying {
+		t.Errorf("the tail of the first attempt ends with %+v", end)
+	}
+	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
+	if a := detail.Attempts; len(a) != 2 || a[1].Status != job.StatusFailed || a[1].Reason != "" || detail.Status != job.StatusSucceeded {
+		t.Errorf("the attempts are %+v", a)
+	}
+}

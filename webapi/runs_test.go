@@ -13,6 +13,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 )
 
 func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
@@ -145,7 +146,29 @@ func TestARunHasItsAttemptsAndTimeline(t *testing.T) {
 	}
 }
 
-func TestARunOnASilentInstanceIsShownAsPending(t *testing.T) {
+// A run in pieces has no instance of its own that could be silent.
+func TestARunInPiecesThatRunsIsShownAsRunning(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	x := begun("billing/x", noon)
+	x.Total = 2
+	piece := started(x, "here")
+	piece.Piece = logstore.PieceAt(0)
+	gone := started(x, "gone")
+	gone.Piece = logstore.PieceAt(1)
+	w.history(x, started(x, ""), piece, gone)
+	w.heartbeat("billing", "here", bus.InstanceOnline)
+	path := "/api/v1/runs/" + string(x.RunID)
+	if r, _ := want[RunDetail](w, http.StatusOK, "GET", path, nil); r.Status != job.StatusRunning || r.Attempts[0].Reason != "" {
+		t.Errorf("the run is %+v", r)
+	}
+	list, _ := want[PieceList](w, http.StatusOK, "GET", path+"/pieces", nil)
+	if len(list.Items) != 2 || list.Items[0].Reason != "" || !strings.Contains(list.Items[1].Reason, "gone went silent") || list.Counts[job.StatusRunning] != 2 {
+		t.Errorf("the pieces are %+v", list)
+	}
+}
+
+func TestARunOnASilentInstanceSaysThatItWaitsForAnother(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "@daily")
 	x, y := begun("billing/x", noon), begun("billing/y", noon)
@@ -155,17 +178,20 @@ func TestARunOnASilentInstanceIsShownAsPending(t *testing.T) {
 
 	silent := func(r Run) {
 		t.Helper()
-		if r.Status != job.StatusPending || r.Instance != "gone" || r.Reason != "instance gone went silent; waits for another executor" {
+		if r.Status != job.StatusRunning || r.Instance != "gone" || r.Reason != "instance gone went silent; waits for another executor" {
 			t.Errorf("%+v", r)
 		}
 	}
 	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
 	silent(detail.Attempts[0])
-	if detail.Status != job.StatusPending {
+	if detail.Status != job.StatusRunning {
 		t.Errorf("status %s", detail.Status)
 	}
-	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?job=billing/x", nil)
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?job=billing/x&status=running", nil)
 	silent(page.Items[0])
+	if page, _ = want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?job=billing/x&status=pending", nil); len(page.Items) != 0 {
+		t.Errorf("pending are %+v", page.Items)
+	}
 	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x", nil)
 	silent(item.LastRuns[0])
 	if here, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(y.RunID), nil); here.Status != job.StatusRunning || here.Attempts[0].Reason != "" {

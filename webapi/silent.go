@@ -74,10 +74,11 @@ func (p *presence) call(ctx context.Context) (roll, error) {
 	}
 }
 
-// markSilent shows runs whose executor's heartbeat has ceased as what they are:
-// waiting for another executor, which gets the trigger when its AckWait ends. The
-// history learns of it only from that one. While the bus is away, all are shown as the
-// history has them.
+// markSilent gives the reason to running runs whose executor's heartbeat has ceased: they
+// wait for another executor, which gets the trigger when its AckWait ends. The history
+// learns of it only from that one. Their status stays what it is in the history, by which
+// lists are filtered and counted: nobody is shown what they cannot find. While the bus is
+// away, all are shown as the history has them.
 func (h *handlers) markSilent(ctx context.Context, lists ...[]logstore.Run) error {
 	if !anyRunning(lists) {
 		return nil
@@ -114,7 +115,8 @@ func anyRunning(lists [][]logstore.Run) bool {
 }
 
 // showSilent changes, in runs, those on an instance that is not among the live ones. One
-// that began after the bus was asked may be on an instance that is newer still.
+// that began after the bus was asked may be on an instance that is newer still. A run that
+// is done in pieces is on no instance: its pieces are.
 func showSilent(runs []logstore.Run, known roll) {
 	alive := make(map[string]bool, len(known.instances))
 	for i := range known.instances {
@@ -122,8 +124,7 @@ func showSilent(runs []logstore.Run, known roll) {
 	}
 	for i := range runs {
 		r := &runs[i]
-		if r.Status == job.StatusRunning && !alive[r.Job.Group()+"."+r.Instance] && r.StartedAt.Before(known.at.Add(-presenceSkew)) {
-			r.Status = job.StatusPending
+		if r.Status == job.StatusRunning && r.Instance != "" && !alive[r.Job.Group()+"."+r.Instance] && r.StartedAt.Before(known.at.Add(-presenceSkew)) {
 			r.Reason = fmt.Sprintf("instance %s went silent; waits for another executor", r.Instance)
 		}
 	}

@@ -46,6 +46,7 @@ func (s visibleStore) Run(ctx context.Context, id job.RunID) ([]logstore.Run, er
 	if len(attempts) == 0 {
 		return nil, errOthers
 	}
+	logstore.EndEarlier(attempts)
 	return attempts, nil
 }
 

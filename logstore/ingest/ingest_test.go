@@ -510,6 +510,77 @@ func TestAnEndThatIsNotValidEndsItsRun(t *testing.T) {
 	})
 }
 
+// The trigger comes again after 15 s, which is within the window in which JetStream knows
+// repeats by their ids.
+func TestATakeoverWithinTheWindowForRepeatsIsSeen(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		f := fire{report, 0}
+		w.record(f)
+		started := func(instance string, delivery int) {
+			e := f.finished("")
+			e.Kind, e.Instance, e.Delivery, e.At, e.StartedAt, e.FinishedAt = bus.EventStarted, instance, delivery, time.Now(), time.Now(), time.Time{}
+			w.publish(e.Msg())
+		}
+		started("dead", 1)
+		time.Sleep(15 * time.Second)
+		started("alive", 2)
+		time.Sleep(2 * time.Second)
+		runs, err := w.store.Run(w.t.Context(), f.id())
+		if err != nil || runs[0].Status != job.StatusRunning || runs[0].Instance != "alive" || runs[0].Delivery != 2 {
+			t.Errorf("the run is %+v, with %v", runs, err)
+		}
+		changes, err := w.store.Changes(w.t.Context(), f.id(), logstore.Whole)
+		var starts []string
+		for _, c := range changes {
+			if c.Kind == logstore.KindStarted {
+				starts = append(starts, c.Instance)
+			}
+		}
+		if err != nil || !slices.Equal(starts, []string{"dead", "alive"}) {
+			t.Errorf("the timeline has the starts %v, with %v", starts, err)
+		}
+	})
+}
+
+// The lease keeps ingesters apart, but for one that was paused. What it then notes is
+// refused by the revision of what another has noted meanwhile, and it writes nothing.
+func TestOfTwoIngestersAtOnceTheSecondIsRefused(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		time.Sleep(time.Second)
+		w.finish(fire{report, 0})
+		time.Sleep(time.Second)
+		kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketCluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Another has noted a range that is far ahead, and writes it at this instant.
+		others := []byte(`{"first":1000,"last":2000,"count":1001}`)
+		if _, err := kv.Put(w.t.Context(), "ingest."+bus.StreamEvt, others); err != nil {
+			t.Fatal(err)
+		}
+		w.store.hook(func(token string) error {
+			if e, err := kv.Get(w.t.Context(), "ingest."+bus.StreamEvt); err == nil && strings.HasPrefix(token, "EVT:") && string(e.Value()) == string(others) {
+				t.Errorf("%s was written, which is not the range that was noted", token)
+			}
+			return nil
+		}, nil)
+		before := w.store.taken()
+		w.finish(fire{report, 1})
+		time.Sleep(150 * time.Millisecond) // it has tried, and has not become the holder again
+		if got := w.store.taken(); len(got) != len(before) {
+			t.Errorf("it wrote %v; want nothing after %v", got, before)
+		}
+		if got := in.counter("carillon_ingest_active"); got != 0 {
+			t.Error("it goes on ingesting, though another has noted a range")
+		}
+		time.Sleep(time.Minute) // as the next holder it begins anew
+		w.wantRows(2)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
 // One line that cannot be kept costs none of the others in its message, which is kept aside.
 func TestABadLineCostsNoneOfTheOthers(t *testing.T) {
 	run(t, func(w *world) {
