@@ -9,7 +9,7 @@
 //
 // # A batch
 //
-//	pull ──▶ decode ──▶ range {first, last} ──▶ store, token "EVT:first-last" ──▶ ack
+//	pull ──▶ decode ──▶ range {first, last} ──▶ store, token "EVT:first-last@made" ──▶ ack
 //	              └ forged or damaged: counted, logged, left out, kept on DEAD
 //
 // A batch is whatever has gathered while others were written: one message when the bus

@@ -145,7 +145,7 @@ func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) er
 		return err
 	}
 	defer f.turn.pass()
-	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages)}
+	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages), Made: f.ranges.made}
 	if err := f.ranges.put(ctx, r); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
 
 // write hands what the messages of a range say to the store until that takes it.
 func (f *feed) write(ctx context.Context, r span, b *batch) error {
-	token := fmt.Sprintf("%s:%d-%d", f.stream, r.First, r.Last)
+	token := r.token(f.stream)
 	for pause, failures := (backoff{}), 1; ; failures++ {
 		begun := time.Now()
 		err := b.write(ctx, f.store, token)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -17,6 +19,18 @@ type span struct {
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
 	Count int    `json:"count"` // of messages in it
+	// Made is when the stream was made that the sequences are of: those of another one say
+	// nothing. Zero: whoever noted the range did not say.
+	Made time.Time `json:"made,omitzero"`
+}
+
+// token names the write of a range, the same for every repeat of it and never for another.
+func (s span) token(stream string) string {
+	token := fmt.Sprintf("%s:%d-%d", stream, s.First, s.Last)
+	if !s.Made.IsZero() {
+		token += "@" + strconv.FormatInt(s.Made.UnixNano(), 36)
+	}
+	return token
 }
 
 // ranges keeps the range of a stream that was begun last, in the bucket CLUSTER
@@ -24,6 +38,7 @@ type span struct {
 type ranges struct {
 	kv       jetstream.KeyValue
 	key      string
+	made     time.Time // when the stream was made
 	last     span
 	revision uint64
 }
@@ -33,7 +48,11 @@ func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, er
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, bus.Unavailable(err))
 	}
-	r := &ranges{kv: kv, key: "ingest." + stream}
+	info, err := conn.Info(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
+	r := &ranges{kv: kv, key: "ingest." + stream, made: info.Created.UTC()}
 	// Of the leader: a replica that lags behind would name a range before the last one.
 	m, err := conn.Last(ctx, "KV_"+bus.BucketCluster, "$KV."+bus.BucketCluster+"."+r.key)
 	if errors.Is(err, bus.ErrNoMessage) {
@@ -46,6 +65,9 @@ func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, er
 		return nil, fmt.Errorf("decode %s: %w", r.key, err)
 	}
 	r.revision = m.Seq
+	if made := r.last.Made; !made.IsZero() && !made.Equal(r.made) {
+		r.last = span{} // of a stream that is no more
+	}
 	return r, nil
 }
 
