@@ -97,12 +97,19 @@ func (e executors) handlersOf(ctx context.Context, group string) ([]HandlerItem,
 // parameters; a task that nobody does is only worth a warning, for its executor may not
 // have been started yet.
 func (h *handlers) checkHandler(ctx context.Context, j *job.Job, by executors) (warnings []FieldError, err error) {
+	instances, err := by.instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !manned(instances, j.Job.Group()) {
+		warnings = append(warnings, FieldError{Field: "job", Reason: fmt.Sprintf("is in group %s, which has no executor; its runs wait until one is started", j.Job.Group())})
+	}
 	if j.Task.Handler == "" {
-		return by.checkKind(ctx, j)
+		return append(warnings, checkKind(instances, j)...), nil
 	}
 	err = h.checkParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
 	if !errors.Is(err, job.ErrNotFound) {
-		return nil, err
+		return warnings, err
 	}
 	known, err := by.handlersOf(ctx, j.Job.Group())
 	if err != nil {
@@ -111,15 +118,15 @@ func (h *handlers) checkHandler(ctx context.Context, j *job.Job, by executors) (
 	names := []string{}
 	for _, k := range known {
 		if k.Handler == j.Task.Handler {
-			return nil, nil
+			return warnings, nil
 		}
 		names = append(names, k.Handler)
 	}
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return []FieldError{{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs will fail until one has it; known: %s",
-		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}}, nil
+	return append(warnings, FieldError{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs will fail until one has it; known: %s",
+		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}), nil
 }
 
 // warningsOf returns what is to be said of a stored job: that nobody does such tasks, or
@@ -134,11 +141,7 @@ func (h *handlers) warningsOf(ctx context.Context, j *job.Job) []FieldError {
 
 // checkKind warns of a task of a kind that none of the group's live instances does. Of a
 // group without one there is nothing to say: runs wait.
-func (e executors) checkKind(ctx context.Context, j *job.Job) ([]FieldError, error) {
-	instances, err := e.instances(ctx)
-	if err != nil {
-		return nil, err
-	}
+func checkKind(instances []bus.Instance, j *job.Job) []FieldError {
 	kinds := map[string]bool{}
 	alive := false
 	for _, i := range instances {
@@ -146,17 +149,17 @@ func (e executors) checkKind(ctx context.Context, j *job.Job) ([]FieldError, err
 			continue
 		}
 		if alive = true; i.Can(&j.Task) {
-			return nil, nil
+			return nil
 		}
 		for _, k := range i.Kinds {
 			kinds[k] = true
 		}
 	}
 	if !alive {
-		return nil, nil
+		return nil
 	}
 	return []FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs will fail until one does; done there: %s",
-		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}, nil
+		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}
 }
 
 // checkParams checks parameters against the schema that a handler was announced with.

@@ -56,6 +56,7 @@ func TestHandlersAreListedWithWhoHasThem(t *testing.T) {
 func TestAJobForAnUnknownHandlerIsSavedWithAWarning(t *testing.T) {
 	w := newWorld(t)
 	w.announce("billing", "report", "")
+	w.heartbeat("billing", "i1", bus.InstanceOnline)
 	put := func(status int, handler string) PutJobResult {
 		t.Helper()
 		r, _ := want[PutJobResult](w, status, "PUT", "/api/v1/jobs/billing/a", handlerJob("billing/a", handler, nil))
@@ -147,6 +148,28 @@ func TestAServerWithoutAKeySaysHowToGetOne(t *testing.T) {
 	}
 }
 
+func TestAJobOfAGroupThatNobodyServesIsSavedWithAWarningAndItsRunsSaySo(t *testing.T) {
+	w := newWorld(t)
+	saved := w.put("nosuch/y", "@daily")
+	if len(saved.Warnings) != 1 || saved.Warnings[0].Field != "job" || saved.Warnings[0].Reason != "is in group nosuch, which has no executor; its runs wait until one is started" {
+		t.Errorf("warnings %+v", saved.Warnings)
+	}
+	w.heartbeat("other", "i1", bus.InstanceOnline)
+	w.heartbeat("nosuch", "gone", bus.InstanceLost)
+	y, other := begun("nosuch/y", noon), begun("other/z", noon)
+	w.history(y, other)
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
+	for _, r := range page.Items {
+		if expected := map[job.Name]string{"nosuch/y": "group nosuch has no executor"}[r.Job]; r.Reason != expected {
+			t.Errorf("a pending run of %s has the reason %q, want %q", r.Job, r.Reason, expected)
+		}
+	}
+	both, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/nosuch/h", handlerJob("nosuch/h", "typo", nil))
+	if len(both.Warnings) != 2 || both.Warnings[1].Field != "task.handler" {
+		t.Errorf("of a handler that nobody ever announced: %+v", both.Warnings)
+	}
+}
+
 func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
 	w := newWorld(t)
 	task := func(name, kind string) map[string]any {
@@ -155,7 +178,7 @@ func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
 	quiet, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/early", task("early", "command"))
 	w.heartbeat("billing", "i1", bus.InstanceOnline) // which does shell tasks
 	loud, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", task("x", "command"))
-	if len(quiet.Warnings) != 0 || len(loud.Warnings) != 1 || loud.Warnings[0].Field != "task" {
+	if len(quiet.Warnings) != 1 || quiet.Warnings[0].Field != "job" || len(loud.Warnings) != 1 || loud.Warnings[0].Field != "task" {
 		t.Errorf("warnings: %+v without an executor, %+v with one", quiet.Warnings, loud.Warnings)
 	}
 	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/early", nil)

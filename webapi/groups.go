@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"carillon/bus"
@@ -54,8 +55,8 @@ func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
 	return err
 }
 
-// markWaiting says of pending runs for which nothing else is said that their groups have
-// limits; nothing, while the bus is away.
+// markWaiting says of pending runs for which nothing else is said what they wait for: an
+// executor of their group, or its limits. It says nothing while the bus is away.
 func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 	reasons := map[string]string{}
 	asking, cancel := context.WithTimeout(ctx, completionTimeout)
@@ -68,6 +69,15 @@ func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 		group := r.Job.Group()
 		reason, known := reasons[group]
 		if !known {
+			there, err := h.presence.call(asking)
+			if err != nil {
+				return h.withoutBus(ctx, err)
+			}
+			if !manned(there.instances, group) {
+				reasons[group] = noExecutor(group)
+				r.Reason = reasons[group]
+				continue
+			}
 			g, err := h.conn.Group(asking, group)
 			if err != nil && !errors.Is(err, job.ErrNotFound) {
 				return h.withoutBus(ctx, err)
@@ -79,6 +89,14 @@ func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 	}
 	return nil
 }
+
+// manned reports whether an instance of a group is alive.
+func manned(instances []bus.Instance, group string) bool {
+	return slices.ContainsFunc(instances, func(i bus.Instance) bool { return i.Group == group && i.Alive() })
+}
+
+// noExecutor says why nothing of a group runs.
+func noExecutor(group string) string { return "group " + group + " has no executor" }
 
 // waitingReason says what may hold the runs of a group back, "" if nothing does.
 func waitingReason(g *bus.Group) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"carillon/bus"
 	"carillon/job"
 )
 
@@ -16,6 +17,7 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	if set.Limit != 20 || set.Rate != 2.5 || !set.Dispatched || set.ExecutorGroup != "billing" {
 		t.Errorf("set: %+v", set)
 	}
+	w.heartbeat("billing", "i1", bus.InstanceOnline)
 	shown := func() Group {
 		t.Helper()
 		list, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)

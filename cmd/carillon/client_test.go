@@ -212,6 +212,9 @@ func TestNothingIsHalfApplied(t *testing.T) {
 	s.want("no calendars\n", "", "get", "calendars")
 }
 
+// lonely is what is said of a job of group a while that has no executor.
+const lonely = "    warning: job is in group a, which has no executor; its runs wait until one is started\n"
+
 func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing.T) {
 	s := newTerminal(t)
 	task := "task: {shell: x}\n"
@@ -220,11 +223,11 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 		"job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\nchildren: [a/one]\n"+task, "apply", "-f", "-")
 	s.want("no jobs\n", "", "get", "jobs")
 
-	s.want("created  job  a/one\ncreated  job  a/two\n2 created\n", "job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\n"+task, "apply", "-f", "-")
+	s.want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"2 created\n", "job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\n"+task, "apply", "-f", "-")
 	s.wantError(exitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
 		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
 		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
-	s.want("created  job  a/four\n    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
+	s.want("created  job  a/four\n"+lonely+"    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
 		"    warning: join[0] \"a/typo\" is no job: what waits for it never runs\n"+
 		"    warning: join[1] \"a/two\" does not have this job among its children: what waits for it never runs\n1 created\n",
 		"job: a/four\nchildren: [a/typo]\njoin: [a/typo, a/two]\n"+task, "apply", "-f", "-")
@@ -247,11 +250,11 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	s := newTerminal(t)
 	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
 	one := "job: a/one\ntask: {shell: x}\n"
-	s.want("created  job  a/one\ncreated  job  a/two\ncreated  job  b/three\n3 created\n", three, "apply", "-f", "-")
+	s.want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"created  job  b/three\n"+strings.Replace(lonely, "group a", "group b", 1)+"3 created\n", three, "apply", "-f", "-")
 	s.wantError(exitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; add --yes", one, "apply", "-f", "-", "--prune")
-	s.want("unchanged  job  a/one\ndeleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
-	s.want("unchanged  job  a/one\ndeleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
-	s.want("unchanged  job  a/one\n1 unchanged\n", one, "apply", "-f", "-", "--prune")
+	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
+	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
+	s.want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
 	if code, _, errOut := s.run("", "get", "job", "b/three"); code != 0 {
 		t.Errorf("the other group's job: exit code %d: %s", code, errOut)
 	}

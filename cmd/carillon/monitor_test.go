@@ -70,6 +70,7 @@ func metricNames(t *testing.T) names {
 	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, apiErr, executorErr); err != nil {
 		t.Fatal(err)
 	}
+	all.MustRegister(roomMetrics(t.Context(), conn)...)
 	return all
 }
 
