@@ -33,6 +33,9 @@ type Cursor struct {
 	// Late are versions later than JobsSeq of which the fires are decided in part. There are
 	// such only while Done is ahead of the clock.
 	Late []Late `json:"late,omitempty"`
+	// Unread are revisions up to JobsSeq of versions that nobody could read yet who owned the
+	// shard. Their fires are decided by the first who can.
+	Unread []uint64 `json:"unread,omitempty"`
 	// EventSeq is a sequence number of EVT, EventsMade when that EVT was made: the numbers
 	// of another one say nothing. Zero: whoever wrote the cursor did not say.
 	EventSeq   uint64    `json:"event_seq"`

@@ -169,7 +169,7 @@ func (c *Conn) checkDecided(ctx context.Context, was *JobEntry) error {
 	}
 	decided := func(v, next *JobEntry) bool {
 		due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
-		return cursor != nil && (cursor.JobsSeq == nil || *cursor.JobsSeq >= next.Revision) && !cursor.DoneFor(name).Before(due)
+		return cursor != nil && !slices.Contains(cursor.Unread, v.Revision) && (cursor.JobsSeq == nil || *cursor.JobsSeq >= next.Revision) && !cursor.DoneFor(name).Before(due)
 	}
 	if decided(was, was) {
 		return nil
@@ -333,7 +333,24 @@ func decodeJob(key string, data []byte, revision uint64) (*JobEntry, error) {
 	if err := json.Unmarshal(data, &entry.Version); err != nil {
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, BucketJobs, err)}
 	}
+	if entry.Format > job.VersionFormat {
+		return nil, &job.InvalidError{Field: "format", Reason: fmt.Sprintf(
+			"of version %d of job %s is %d, and this program reads up to %d: a newer server has saved it", entry.Version.Version, entry.Job.Job, entry.Format, job.VersionFormat)}
+	}
 	return entry, nil
+}
+
+// Envelope is what every program can read of a version.
+type Envelope struct {
+	Version       int       `json:"version"`
+	EffectiveFrom time.Time `json:"effective_from"`
+}
+
+// DecodeEnvelope reads the envelope of a version that cannot be read whole. It returns false
+// for what is no version at all.
+func DecodeEnvelope(e jetstream.KeyValueEntry) (v Envelope, ok bool) {
+	err := json.Unmarshal(e.Value(), &v)
+	return v, err == nil && v.Version > 0 && !v.EffectiveFrom.IsZero()
 }
 
 // JobOfKey returns the job whose versions the bucket keeps under key.

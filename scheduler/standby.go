@@ -152,6 +152,13 @@ func (s *Scheduler) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
 	if err == nil {
 		p, err = shard.Prepare(s.planner, &v.Version, v.Revision)
 	}
+	if name, ok := bus.JobOfKey(e.Key()); ok && err != nil {
+		if v, ok := bus.DecodeEnvelope(e); ok {
+			s.log.Error("job held: this program cannot read its version; a newer server has saved it", "job", name, "version", v.Version, "error", err)
+			s.metrics.unusable.Inc()
+			return shard.PrepareUnreadable(s.planner, name, v, e.Revision()), true
+		}
+	}
 	if err != nil {
 		// Something wrote to the bucket that checked less than the API does. The other
 		// jobs go on.

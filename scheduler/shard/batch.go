@@ -183,7 +183,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := append(append([]uint64(nil), m.released...), m.release...)
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}

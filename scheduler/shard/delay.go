@@ -38,12 +38,12 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 		return false
 	}
 	since := plan.From
-	if rev <= m.jobsSeq {
+	if m.knows(rev) {
 		// Its item will be found, or is lost. It may have fired up to here.
 		since = max(since, m.decided(&m.jobs[id]))
 	}
 	m.setDelay(id, &delay{since: since, began: rev})
-	return rev > m.jobsSeq
+	return !m.knows(rev)
 }
 
 // setDelay replaces what the job waits for, and owes the stream an item. The item
@@ -118,10 +118,10 @@ func (m *Machine) settle(b *builder) {
 // delayFire returns the fire for which the job waits, if it waits for one.
 func (m *Machine) delayFire(id uint32) (job.Fire, bool) {
 	d := m.delays[id]
-	if d == nil || d.run != "" {
+	plans := m.jobs[id].plans
+	if d == nil || d.run != "" || plans[len(plans)-1].Unreadable {
 		return job.Fire{}, false
 	}
-	plans := m.jobs[id].plans
 	return plans[len(plans)-1].DelayFire(d.since)
 }
 

@@ -43,6 +43,7 @@ func (m *Machine) loaded() {
 	}
 	m.loading = false
 	clear(m.partly)
+	maps.DeleteFunc(m.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
 	if m.jobsSeq == untold {
 		m.jobsSeq, m.knownSeq = m.heard, m.heard
 	}
@@ -66,7 +67,7 @@ func (e *entry) index(version int32) int {
 func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 	e := &m.jobs[id]
 	position := m.decided(e)
-	known := rev <= m.jobsSeq
+	known := m.knows(rev)
 	late = !known && plan.From < position
 	from, noted := m.begins[versionName{e.name, plan.Version}]
 	if noted && (known || late) {
@@ -79,6 +80,7 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 	switch n := len(e.plans); {
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
+	case m.unread[rev] != nil && !m.unread[rev].fresh: // the version before has stopped where this one begins
 	case n > 0 && e.waiting == 0: // else the version before has not fired yet
 		plan.From = e.lastFire(plan.From, position)
 	case n > 0:
@@ -141,6 +143,7 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 		m.late = m.late[1:]
 		e := &m.jobs[v.id]
 		e.waiting--
+		delete(m.unread, v.rev)
 		m.noteBegins(e, v)
 		m.trim(e)
 		m.arm(v.id)
@@ -213,6 +216,11 @@ func (m *Machine) listLate() []bus.Late {
 	for name, done := range m.partly { // not heard of yet
 		list = append(list, bus.Late{Job: name.job, Version: int(name.version), Done: instant(done)})
 	}
+	for _, u := range m.unread {
+		if u.done != 0 {
+			list = append(list, bus.Late{Job: u.job, Version: int(u.version), Done: instant(u.done)})
+		}
+	}
 	for _, v := range m.late {
 		if v.done != 0 {
 			list = append(list, bus.Late{Job: m.jobs[v.id].name, Version: int(v.version), Done: instant(v.done)})
@@ -229,8 +237,11 @@ func (m *Machine) sealKnown() *uint64 {
 		return nil
 	}
 	m.knownSeq = m.heard
-	if len(m.late) > 0 {
-		m.knownSeq = m.late[0].rev - 1
+	for i := range m.late {
+		if m.unread[m.late[i].rev] == nil { // else the cursor lists it by itself
+			m.knownSeq = m.late[i].rev - 1
+			break
+		}
 	}
 	return new(m.knownSeq)
 }

@@ -65,6 +65,7 @@ type Machine struct {
 	holds     []hold
 
 	late   []lateVersion         // in the order of their revisions
+	unread map[uint64]*unread    // by revision, versions that no owner could read yet
 	partly map[versionName]int64 // up to which a predecessor has decided late versions
 	begins map[versionName]int64 // versions whose fires begin later than they say
 
@@ -143,6 +144,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		calendars: map[string][]calendar{},
 		begins:    map[versionName]int64{},
 		partly:    map[versionName]int64{},
+		unread:    map[uint64]*unread{},
 		delays:    map[uint32]*delay{},
 		books:     map[uint32]*runsOf{},
 		runs:      map[job.RunID]*alive{},
@@ -163,6 +165,9 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	m.knownSeq = m.jobsSeq
 	for _, b := range cursor.Begins {
 		m.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
+	}
+	for _, rev := range cursor.Unread {
+		m.unread[rev] = &unread{}
 	}
 	for _, l := range cursor.Late {
 		m.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
@@ -218,8 +223,12 @@ func (m *Machine) Put(p *Prepared) {
 	if plan.Version > 1 && !m.loading {
 		m.edits++
 	}
+	if m.noteUnread(e, p); plan.Unreadable {
+		m.putUnreadable(id, p)
+		return
+	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
-	if p.rev > m.jobsSeq {
+	if !m.knows(p.rev) {
 		news.early = m.wantedEarly(e, &plan)
 	}
 	late := m.begin(id, &plan, p.rev)
@@ -231,6 +240,8 @@ func (m *Machine) Put(p *Prepared) {
 		delete(m.partly, versionName{e.name, plan.Version})
 		m.late = append(m.late, news)
 		e.waiting++
+	} else {
+		delete(m.unread, p.rev) // it has nothing to decide behind the position
 	}
 	m.trim(e)
 	m.arm(id)
@@ -255,6 +266,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 		return v.id == id
 	})
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
+	maps.DeleteFunc(m.unread, func(_ uint64, u *unread) bool { return u.job == name })
 	m.ring.Cancel(id)
 	m.dropDelay(id)
 	m.forgetRuns(id)
