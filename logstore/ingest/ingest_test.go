@@ -334,6 +334,45 @@ func TestNothingIsAcknowledgedWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
+// What comes again while its write takes long is in an earlier batch: it is acknowledged and
+// not written once more, and nothing counts as dropped.
+func TestWhatComesAgainWhileItIsWrittenIsNotWrittenTwice(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		time.Sleep(time.Second)
+		w.store.hook(func(token string) error {
+			if strings.HasPrefix(token, "EVT:1-") {
+				time.Sleep(3 * time.Minute) // longer than AckWait
+			}
+			return nil
+		}, nil)
+		for n := range 10 {
+			w.finish(fire{report, n})
+		}
+		time.Sleep(10 * time.Minute)
+		covered := map[int]int{}
+		for token, times := range w.store.taken() {
+			first, last := 0, 0
+			if _, err := fmt.Sscanf(token, "EVT:%d-%d", &first, &last); err != nil {
+				continue
+			}
+			for seq := first; seq <= last; seq++ {
+				covered[seq] += times
+			}
+		}
+		for seq := 1; seq <= 10; seq++ {
+			if covered[seq] != 1 {
+				t.Errorf("event %d was written %d times; want once: %v", seq, covered[seq], w.store.taken())
+			}
+		}
+		if got := in.counter("carillon_ingest_dropped_messages_total"); got != 0 {
+			t.Errorf("%v messages are counted as dropped, and none was", got)
+		}
+		w.wantRows(10)
+		w.wantUnacknowledged(0, 0, 0)
+	})
+}
+
 // The stream of logs drops the oldest lines rather than hold back executors. That is told.
 func TestLinesThatTheStreamCouldNotKeepAreCounted(t *testing.T) {
 	run(t, func(w *world) {
