@@ -1,0 +1,343 @@
+package dispatch_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The model is one attempt, two instances, a judge and a watchdog. Everything that may
+// happen to them may happen at any time, in any order, and every order is tried: NATS comes
+// and goes, instances die, are cut off and come back, acknowledgements and answers get
+// lost, triggers are delivered again though nobody was silent, or taken off the stream.
+// Each step of the judge is one of its own; see [group.deliberate].
+
+const instances = 2
+
+// phase is what an instance has of the attempt.
+type phase uint8
+
+const (
+	idle     phase = iota
+	claiming       // it has the trigger, and may begin once its claim stands
+	running
+	ended    // its end is not stored
+	reported // it is, and the instance remembers that
+)
+
+// said is what an instance has told the judge.
+type said uint8
+
+const (
+	notAsked said = iota
+	silent        // and not known to be gone
+	gone
+	none
+	held
+	hasReported
+)
+
+// step is what the judge does next.
+type step uint8
+
+const (
+	resting step = iota
+	readClaim
+	askAll
+	readEnd
+	decide
+	offer // the attempt is free
+)
+
+type node struct {
+	phase       phase
+	alive, cut  bool
+	gone        bool // its heartbeat has been missing for 15 s in which NATS answered
+	wasGone     bool // at some time
+	claimIsMine bool // its claim was stored, and it does not know yet
+}
+
+// model is a state of the world. It is comparable, so that states can be told apart.
+type model struct {
+	atMostOnce bool
+	nats       bool
+	trigger    bool // on the stream
+	delivered  bool // at least once
+	stored     bool // an end of the attempt
+	lost       bool
+	claim      int8 // who has claimed it, -1: nobody
+	begins     uint8
+	nodes      [instances]node
+
+	judge struct {
+		step  step
+		claim int8
+		said  [instances]said
+		end   bool
+	}
+
+	broken breach // the property that does not hold
+}
+
+// breach is what must not happen.
+type breach uint8
+
+const (
+	whole breach = iota
+	begunAfterItsEnd
+	begunTwice
+	lostThoughHeld
+)
+
+func (m *model) reaches(i int) bool { return m.nats && m.nodes[i].alive && !m.nodes[i].cut }
+
+func (m *model) has(i int) bool {
+	p := m.nodes[i].phase
+	return p == claiming || p == running || p == ended
+}
+
+// done reports whether nothing more is to happen.
+func (m *model) done() bool { return !m.trigger && (m.stored || m.lost) }
+
+// begin has an instance begin the attempt.
+func (m *model) begin(i int) {
+	for j := range m.nodes {
+		if n := &m.nodes[j]; n.phase == reported && !n.wasGone && j != i {
+			m.broken = begunAfterItsEnd
+		}
+	}
+	if m.nodes[i].phase = running; m.begins < 2 {
+		m.begins++
+	}
+	if m.atMostOnce && m.begins > 1 {
+		m.broken = begunTwice
+	}
+}
+
+// take has an instance take the trigger.
+func (m *model) take(i int) {
+	if m.atMostOnce {
+		m.nodes[i].phase = claiming
+		return
+	}
+	m.begin(i)
+}
+
+// lose records the attempt as lost.
+func (m *model) lose() {
+	m.lost, m.trigger = true, false
+	for i := range m.nodes {
+		if n := &m.nodes[i]; m.has(i) && n.phase != claiming && n.alive && !n.wasGone {
+			m.broken = lostThoughHeld
+		}
+	}
+}
+
+// next calls yield with each state that may follow.
+func (m model) next(yield func(what string, m model)) {
+	do := func(what string, may bool, change func(m *model)) {
+		if may {
+			after := m
+			change(&after)
+			yield(what, after)
+		}
+	}
+	do("NATS goes", m.nats, func(m *model) {
+		m.nats = false
+		for i := range m.nodes {
+			m.nodes[i].gone = false // nothing is known of heartbeats until it has answered for 15 s
+		}
+		m.rest() // the requests of the judge fail
+	})
+	do("NATS comes", !m.nats, func(m *model) { m.nats = true })
+	// A new leader of the consumer may not know of a delivery. Then an attempt that may be done
+	// twice can be: see guarantees.md.
+	do("the delivery is forgotten", m.nats && m.trigger && m.atMostOnce && m.delivered, func(m *model) { m.delivered = false })
+	do("somebody takes the trigger off the stream", m.nats && m.trigger && m.delivered, func(m *model) { m.trigger = false })
+	for i := range instances {
+		m.instance(i, do)
+	}
+	m.judges(do)
+	m.watches(do)
+}
+
+// instance is what may happen to an instance, and what it may do.
+func (m *model) instance(i int, do func(string, bool, func(*model))) {
+	n := m.nodes[i]
+	name := func(what string) string { return fmt.Sprintf("%c %s", 'a'+i, what) }
+	other := 1 - i
+	do(name("dies"), n.alive && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].phase = false, idle })
+	do(name("leaves"), m.reaches(i) && (n.phase == idle || n.phase == reported) && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].gone = false, true })
+	do(name("is cut off"), n.alive && !n.cut, func(m *model) { m.nodes[i].cut = true })
+	do(name("is back"), n.cut, func(m *model) { m.nodes[i].cut, m.nodes[i].gone = false, false })
+	do(name("is gone"), m.nats && !m.reaches(i) && !n.gone, func(m *model) { m.nodes[i].gone, m.nodes[i].wasGone = true, true })
+
+	up := m.reaches(i)
+	do(name("pulls the trigger"), up && m.trigger && !m.delivered, func(m *model) {
+		m.delivered = true
+		if n.phase == reported {
+			m.trigger = false // acknowledged
+		} else if n.phase == idle {
+			m.take(i)
+		}
+	})
+	do(name("pulls it again"), up && m.trigger && m.delivered && !m.has(i), func(m *model) {
+		if m.nodes[i].phase == reported {
+			m.trigger = false // acknowledged
+		} else if m.judge.step == resting {
+			m.judge.step = readClaim // handed over
+		}
+	})
+	do(name("claims"), up && n.phase == claiming && m.claim < 0, func(m *model) {
+		m.claim = int8(i)
+		m.begin(i)
+	})
+	do(name("claims, and the answer is lost"), up && n.phase == claiming && m.claim < 0, func(m *model) { m.claim, m.nodes[i].claimIsMine = int8(i), true })
+	do(name("finds its claim"), up && n.phase == claiming && n.claimIsMine, func(m *model) { m.begin(i) })
+	do(name("finds it claimed"), up && n.phase == claiming && m.claim >= 0 && !n.claimIsMine, func(m *model) { m.nodes[i].phase = idle })
+	do(name("ends it"), n.alive && n.phase == running, func(m *model) { m.nodes[i].phase = ended })
+	do(name("stores the end"), up && n.phase == ended, func(m *model) { m.stored, m.nodes[i].phase = true, reported })
+	do(name("acknowledges"), up && n.phase == reported && m.trigger, func(m *model) { m.trigger = false })
+}
+
+// judges is what the judge does.
+func (m *model) judges(do func(string, bool, func(*model))) {
+	if !m.nats {
+		return
+	}
+	j := &m.judge
+	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claim, m.judge.step = m.claim, askAll })
+	for i := range instances {
+		do(fmt.Sprintf("the judge asks %c", 'a'+i), j.step == askAll && j.said[i] == notAsked, func(m *model) {
+			m.judge.said[i] = m.answer(i)
+			if m.judge.said[0] != notAsked && m.judge.said[1] != notAsked {
+				m.judge.step = readEnd
+			}
+		})
+	}
+	do("the judge looks for the end", j.step == readEnd, func(m *model) { m.judge.end, m.judge.step = m.stored, decide })
+	do("the judge decides", j.step == decide, func(m *model) { m.decide() })
+	for i := range instances {
+		do(fmt.Sprintf("%c is offered it", 'a'+i), j.step == offer && m.reaches(i), func(m *model) {
+			m.rest()
+			if m.trigger && m.nodes[i].phase == idle {
+				m.take(i)
+			}
+		})
+	}
+	do("nobody is offered it", j.step == offer, func(m *model) { m.rest() })
+}
+
+// answer is what an instance says when it is asked.
+func (m *model) answer(i int) said {
+	switch {
+	case !m.reaches(i) && m.nodes[i].gone:
+		return gone
+	case !m.reaches(i):
+		return silent
+	case m.has(i):
+		return held
+	case m.nodes[i].phase == reported:
+		return hasReported
+	}
+	return none
+}
+
+func (m *model) rest() {
+	m.judge.step, m.judge.claim, m.judge.said, m.judge.end = resting, 0, [instances]said{}, false
+}
+
+func (m *model) decide() {
+	j := m.judge
+	m.rest()
+	for _, s := range j.said {
+		switch s {
+		case held:
+			return // it gets the delivery
+		case hasReported:
+			m.trigger = false
+			return
+		case notAsked, silent, gone, none:
+		}
+	}
+	switch {
+	case j.end:
+		m.trigger = false
+	case j.said[0] == silent || j.said[1] == silent:
+	case m.atMostOnce && j.claim >= 0:
+		m.lose()
+	default:
+		m.judge.step = offer
+	}
+}
+
+// watches is what the owner of the shard does about a run whose trigger has gone.
+func (m *model) watches(do func(string, bool, func(*model))) {
+	unknown := false
+	for i := range instances {
+		if s := m.answer(i); s == held || s == silent {
+			unknown = true
+		}
+	}
+	do("the watchdog ends it", m.nats && m.delivered && !m.trigger && !m.stored && !m.lost && !unknown, func(m *model) { m.lose() })
+}
+
+func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
+	what := map[breach]string{
+		begunAfterItsEnd: "an attempt is begun whose end an instance has stored that was never gone",
+		begunTwice:       "an attempt that must not be done twice is begun twice",
+		lostThoughHeld:   "an attempt is lost that an instance has which was never gone",
+	}
+	for _, atMostOnce := range []bool{false, true} {
+		first := model{atMostOnce: atMostOnce, nats: true, trigger: true, claim: -1}
+		for i := range first.nodes {
+			first.nodes[i].alive = true
+		}
+		type origin struct {
+			from int
+			by   string
+		}
+		all, number := []model{first}, map[model]int{first: 0}
+		came, before := []origin{{}}, [][]int{nil}
+		for k := 0; k < len(all); k++ {
+			all[k].next(func(by string, after model) {
+				n, seen := number[after]
+				if !seen {
+					n = len(all)
+					number[after] = n
+					all, came, before = append(all, after), append(came, origin{k, by}), append(before, nil)
+				}
+				before[n] = append(before[n], k)
+				if after.broken != whole {
+					var steps []string
+					for at := n; at != 0; at = came[at].from {
+						steps = append(steps, came[at].by)
+					}
+					slices.Reverse(steps)
+					t.Fatalf("at most once %t: %s:\n\t%s", atMostOnce, what[after.broken], strings.Join(steps, "\n\t"))
+				}
+			})
+		}
+		// Whatever has happened, the attempt can still end, if those live that are to.
+		ends, todo := make([]bool, len(all)), []int{}
+		for n := range all {
+			if ends[n] = all[n].done(); ends[n] {
+				todo = append(todo, n)
+			}
+		}
+		for len(todo) > 0 {
+			n := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, from := range before[n] {
+				if !ends[from] {
+					ends[from], todo = true, append(todo, from)
+				}
+			}
+		}
+		if n := slices.Index(ends, false); n >= 0 {
+			t.Fatalf("at most once %t: this cannot end: %+v", atMostOnce, all[n])
+		}
+		t.Logf("at most once %t: %d states", atMostOnce, len(all))
+	}
+}
