@@ -125,7 +125,7 @@ func (h *handlers) checkHandler(ctx context.Context, j *job.Job, by executors) (
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return append(warnings, FieldError{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs will fail until one has it; known: %s",
+	return append(warnings, FieldError{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs wait until one has it; known: %s",
 		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}), nil
 }
 
@@ -158,7 +158,7 @@ func checkKind(instances []bus.Instance, j *job.Job) []FieldError {
 	if !alive {
 		return nil
 	}
-	return []FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs will fail until one does; done there: %s",
+	return []FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs wait until one does; done there: %s",
 		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}
 }
 

@@ -182,7 +182,7 @@ func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
 		t.Errorf("warnings: %+v without an executor, %+v with one", quiet.Warnings, loud.Warnings)
 	}
 	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/early", nil)
-	if len(item.Warnings) != 1 || item.Warnings[0].Reason != "no live executor of group billing does command tasks, and runs will fail until one does; done there: shell" {
+	if len(item.Warnings) != 1 || item.Warnings[0].Reason != "no live executor of group billing does command tasks, and runs wait until one does; done there: shell" {
 		t.Errorf("the job is shown with %+v", item.Warnings)
 	}
 	w.put("billing/fine", "@daily")
