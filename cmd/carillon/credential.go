@@ -52,6 +52,9 @@ func (r *remote) handOut(cmd *cobra.Command, made client.NewCredential, file str
 		t.row("until", until(made.Credential))
 		if file != "" {
 			t.row("seed", "in "+file)
+			t.line("")
+			t.line("Connect: carillon executor -g " + made.Credential.Group + " --credential " + file + " --nats tls://HOST:4222 --nats-ca CA.pem")
+			t.line("A program of your own signs in with the seed, and its inbox prefix is _INBOX_" + made.Credential.Group + ".")
 			return
 		}
 		t.row("seed", made.Seed)

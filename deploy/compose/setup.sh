@@ -25,7 +25,9 @@ fi
 carillon nats config --keys secrets/nats.keys --name '$NATS_NAME' --listen 0.0.0.0:4222 --store /data \
   --tls-cert /etc/nats/tls/cert.pem --tls-key /etc/nats/tls/key.pem --tls-ca /etc/nats/tls/ca.pem \
   --cluster carillon --cluster-listen 0.0.0.0:6222 --route nats1:6222,nats2:6222,nats3:6222 > secrets/nats.conf
-# The images run as users of their own.
-chmod 755 secrets secrets/tls
+# The images run as users of their own, so files are readable; the folder lets nobody else
+# on this machine reach them. Docker mounts them as root.
+chmod 700 secrets
+chmod 755 secrets/tls
 chmod 644 secrets/nats.conf secrets/tls/*.pem secrets/nats.keys secrets/master.key secrets/default.seed
-echo "secrets are in $(pwd)/secrets; anybody on this machine can read them"
+echo "secrets are in $(pwd)/secrets; only you and root can reach them"
