@@ -39,7 +39,8 @@ func newExecutorCommand() *cobra.Command {
 			"group of its own, sends the requests of http jobs, and sends every line of output to the log store. Stopped, it\n" +
 			"takes no more work, lets its runs end for as long as --grace, and gives back the rest for another instance to run.\n\n" +
 			"Whoever may save a job of the group can run programs as this process's user: --allow keeps it to less. Scripts in\n" +
-			"starlark can neither read files nor start programs. Requests go to public addresses only, unless --http-allow has\n" +
+			"starlark can neither read files nor start programs. Give it its seed on standard input, from a file that its user cannot\n" +
+			"read: then its jobs cannot read it either. Requests go to public addresses only, unless --http-allow has\n" +
 			"more.",
 		Example: "  carillon executor --group billing --nats nats://n1:4222 --credential billing.seed --slots 8\n" +
 			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
@@ -52,12 +53,12 @@ func newExecutorCommand() *cobra.Command {
 	o.runnerOptions.flags(f)
 	o.monitorOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
-	f.StringVar(&o.credential, "credential", "", "the `file` of the seed with which to connect to NATS, from \"carillon credential create\" (default: from "+credentialVariable+")")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed with which to connect to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+credentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, for which jobs may ask; may be repeated")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor lets its runs go on")
-	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\" (default: from "+secretKeyVariable+")")
+	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+secretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "how many `bytes` an attempt may log")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -74,6 +75,9 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		return err
 	}
 	if err := job.CheckSlug("group", o.group); err != nil {
+		return err
+	}
+	if err := hideFromTasks(); err != nil { // before any key is read
 		return err
 	}
 	labels, err := job.ParseLabels(o.labels)

@@ -218,9 +218,42 @@ func keyFrom(file, variable string) (string, error) {
 		text := os.Getenv(variable)
 		return text, os.Unsetenv(variable)
 	}
+	if inherited := descriptorOf(file); inherited != nil {
+		return readInherited(inherited)
+	}
 	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
 	if err != nil {
 		return "", fmt.Errorf("read key: %w", err)
+	}
+	return string(data), nil
+}
+
+// descriptorOf returns the descriptor that the name of a key's file stands for: "-" is
+// standard input, "fd:3" is 3. It returns nil for any other name.
+func descriptorOf(name string) *os.File {
+	if name == "-" {
+		return os.Stdin
+	}
+	number, ok := strings.CutPrefix(name, "fd:")
+	fd, err := strconv.ParseUint(number, 10, 16)
+	if !ok || err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(fd), name)
+}
+
+// maxKeyText bounds what is read as a key.
+const maxKeyText = 4096
+
+// readInherited reads a key and closes its descriptor, so that no child gets it.
+func readInherited(f *os.File) (_ string, err error) {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(f, maxKeyText))
+	if err != nil {
+		return "", fmt.Errorf("read key from %s: %w", f.Name(), err)
+	}
+	if strings.TrimSpace(string(data)) == "" {
+		return "", &job.InvalidError{Field: "key", Reason: fmt.Sprintf("from %s is empty", f.Name())}
 	}
 	return string(data), nil
 }
