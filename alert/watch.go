@@ -151,7 +151,7 @@ func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) 
 	old := m.Seq <= s.place.Events
 	rules := s.shelf.ofRuns()
 	if len(rules) > 0 {
-		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, s.conn.Cluster().Shards)
+		e, err := s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
 		if err == nil { // else it is forged or damaged, and ingest tells of it
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)

@@ -193,7 +193,7 @@ func (w *world) trigger(name job.Name) *bus.Trigger {
 // publish stores an event.
 func (w *world) publish(e *bus.Event) {
 	w.t.Helper()
-	m, err := e.Msg()
+	m, err := bustest.Event(w.conn.Tokens(), e)
 	if err == nil {
 		_, err = w.conn.JS.PublishMsg(w.t.Context(), m)
 	}

@@ -344,6 +344,9 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	if _, err := kv.Create(ctx, keyConfig, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return fmt.Errorf("write cluster configuration: %w", Unavailable(err))
 	}
+	if err := setupTokens(ctx, kv); err != nil {
+		return err
+	}
 	if !a.Restoring {
 		if err := checkWhole(ctx, kv); err != nil {
 			return err
@@ -358,7 +361,7 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	return nil
 }
 
-// Open reads the configuration of a cluster that exists. Programs other than
+// Open reads the configuration of a cluster that exists, with the keys of its tokens. Programs other than
 // scheduler nodes call it instead of Setup.
 func (c *Conn) Open(ctx context.Context) error {
 	kv, err := c.kv(ctx, BucketCluster)
@@ -374,5 +377,5 @@ func (c *Conn) Open(ctx context.Context) error {
 		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, BucketCluster, entry.Value())
 	}
 	c.cluster = cfg
-	return nil
+	return c.openTokens(ctx, kv)
 }

@@ -49,6 +49,7 @@ type Conn struct {
 	JS jetstream.JetStream
 
 	cluster ClusterConfig // set by Setup or Open
+	tokens  Tokens        // the same
 	room    room
 }
 

@@ -50,13 +50,13 @@ type DeadLetter struct {
 	header nats.Header
 }
 
-// BuryMessage puts a message of a stream, which nobody can use, on [StreamDead]. Doing
-// so again within half a minute changes nothing.
+// BuryMessage puts a message of a stream, which nobody can use, on [StreamDead], without
+// its token. Doing so again within half a minute changes nothing.
 func (c *Conn) BuryMessage(ctx context.Context, stream string, seq uint64, m *nats.Msg, reason error) error {
 	header := nats.Header{}
 	maps.Copy(header, m.Header)
 	for key := range header {
-		if strings.HasPrefix(key, "Nats-") { // would tell the server what to do
+		if strings.HasPrefix(key, "Nats-") || key == HeaderToken { // would tell the server what to do; is a secret
 			delete(header, key)
 		}
 	}
@@ -132,8 +132,8 @@ func (c *Conn) DeleteDeadLetter(ctx context.Context, seq uint64) error {
 }
 
 // ReplayDeadLetter publishes the message that a dead letter was where it was published,
-// and deletes the letter. Whoever still cannot use it buries it again. What is said twice
-// changes nothing, so it may be repeated. Errors: job.ErrConflict for a letter that does
+// and deletes the letter. It is signed as the word of a server, by the right of whoever
+// replays it. Whoever still cannot use it buries it again. What is said twice changes nothing, so it may be repeated. Errors: job.ErrConflict for a letter that does
 // not have all of the message, or is of a stream that takes none again; job.ErrUnavailable.
 func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 	switch {
@@ -150,6 +150,9 @@ func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 		if !strings.HasPrefix(key, "Nats-") && !strings.HasPrefix(key, "Carillon-Dead-") {
 			m.Header[key] = values
 		}
+	}
+	if l.Stream == StreamEvt || l.Stream == StreamLog { // its own token is not kept
+		c.tokens.Vouch(m, time.Now())
 	}
 	if _, err := c.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream)); err != nil {
 		return fmt.Errorf("replay dead letter %d: %w", l.Sequence, Unavailable(err))

@@ -17,7 +17,7 @@ const Orphaned = "its trigger has left the stream, and no end of it was reported
 func (c *Conn) EndRun(ctx context.Context, t *Trigger, status job.Status, message string) error {
 	event := EventOf(t, EventFinished, time.Now())
 	event.Status, event.FinishedAt, event.Message = status, event.At, message
-	m, err := event.Msg()
+	m, err := c.ServerEvent(event)
 	if err != nil {
 		return err
 	}

@@ -81,9 +81,11 @@ func EventOf(t *Trigger, kind EventKind, at time.Time) *Event {
 	}
 }
 
-// Msg returns e as a message for EVT. Its Msg-Id makes JetStream drop a repeat
-// within its window; readers must stand later repeats. docs/protocol.md has the ids.
-func (e *Event) Msg() (*nats.Msg, error) {
+// Msg returns e as a message for EVT, with the token of the attempt's trigger; servers
+// use [Conn.ServerEvent]. Its Msg-Id makes JetStream drop a repeat within its window;
+// readers must stand later repeats. It has the token in it: all groups share the window,
+// and whoever could guess the id would have the event dropped by taking it first. docs/protocol.md has the ids.
+func (e *Event) Msg(token string) (*nats.Msg, error) {
 	data, err := e.encode()
 	if err != nil {
 		return nil, fmt.Errorf("encode event of run %s: %w", e.RunID, err)
@@ -100,6 +102,10 @@ func (e *Event) Msg() (*nats.Msg, error) {
 	case EventStarted, EventHeld: // another delivery is another start, often within the window
 		id += ":" + strconv.Itoa(e.Delivery)
 	case EventFinished:
+	}
+	if token != "" {
+		id += ":" + token
+		m.Header[HeaderToken] = []string{token}
 	}
 	m.Header.Set(nats.MsgIdHdr, id)
 	return m, nil
@@ -153,14 +159,15 @@ func (e *Event) encode() ([]byte, error) {
 // DecodeEvent reads an event that arrived on subject, and that its stream took at stored,
 // or that was heard then. It checks that its speaker may say it: a group's credentials
 // allow evt.*.<group>, so an event must be about a job of that group, and lie in the shard
-// that the subject names. shards is the cluster's number of shards. The error is an
-// *InvalidError.
+// that the subject names; the token must be that of the attempt, or of a server; and only
+// servers know that nobody has an attempt. shards is the cluster's number of shards. The
+// error is an *InvalidError, for [HeaderToken] if the speaker may not.
 //
 // A finished event that says which attempt has ended is an end, whatever else is wrong with
 // it: it is returned as one of an attempt that failed, with a message that says what is wrong.
 // Times that cannot be are corrected, and texts that are too long are cut; the message says
 // so. All readers of a stream get the same event.
-func DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time, shards int) (*Event, error) {
+func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time, shards int) (*Event, error) {
 	if err := needsKind(header, MessageEvent); err != nil {
 		return nil, err
 	}
@@ -175,6 +182,13 @@ func DecodeEvent(subject string, header nats.Header, data []byte, stored time.Ti
 	}
 	if err := e.attribute(subject, shards); err != nil {
 		return nil, err
+	}
+	by, err := t.speaker(header, MessageEvent, data, &attempt{e.Job, e.RunID, e.Attempt, e.Piece})
+	if err != nil {
+		return nil, err
+	}
+	if by != server && e.Kind == EventHeld {
+		return nil, &job.InvalidError{Field: "kind", Reason: "held is for servers to say"}
 	}
 	if !slices.Contains([]EventKind{EventStarted, EventProgress, EventHeld, EventFinished}, e.Kind) {
 		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}

@@ -18,7 +18,7 @@ func mended(t *testing.T, stored time.Time, change ...string) *bus.Event {
 	if data == string(m.Data) && len(change) > 0 {
 		t.Fatalf("%s has no %q", data, change[0])
 	}
-	e, err := bus.DecodeEvent(m.Subject, m.Header, []byte(data), stored, 64)
+	e, err := tokens.DecodeEvent(m.Subject, m.Header, []byte(data), stored, 64)
 	if err != nil {
 		t.Fatalf("of %s: %v", data, err)
 	}
@@ -83,7 +83,7 @@ func TestWhatDoesNotSayWhoseEndItIsIsRefused(t *testing.T) {
 		{`}`, ``},
 	} {
 		data := strings.Replace(string(m.Data), change[0], change[1], 1)
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, []byte(data), fired.Add(time.Second), 64); err == nil || data == string(m.Data) {
+		if e, err := tokens.DecodeEvent(m.Subject, vouched(bus.MessageEvent, []byte(data)), []byte(data), fired.Add(time.Second), 64); err == nil || data == string(m.Data) {
 			t.Errorf("%v: %+v", change, e)
 		}
 	}

@@ -9,8 +9,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 )
+
+// tokens are those of the cluster.
+var tokens = bus.NewTokens()
 
 // endEvent is a usual one: what most runs say.
 func endEvent(tb testing.TB, change func(*bus.Event)) *nats.Msg {
@@ -24,7 +28,7 @@ func endEvent(tb testing.TB, change func(*bus.Event)) *nats.Msg {
 	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, 10
 	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
 	change(e)
-	m, err := e.Msg()
+	m, err := bustest.Event(tokens, e)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -84,10 +88,13 @@ func FuzzEventsAreReadAsPackageJSONReadsThem(f *testing.F) {
 	} {
 		f.Add([]byte(strings.Replace(text, change[0], change[1], 1)))
 	}
-	header, stored := nats.Header{bus.HeaderMessage: {bus.MessageEvent}}, time.Date(2026, 1, 5, 0, 1, 0, 0, time.UTC)
+	stored := time.Date(2026, 1, 5, 0, 1, 0, 0, time.UTC)
+	decode := func(data []byte) (*bus.Event, error) {
+		return tokens.DecodeEvent(subject, vouched(bus.MessageEvent, data), data, stored, 64)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, gotErr := bus.DecodeEvent(subject, header, data, stored, 64)
-		want, wantErr := bus.DecodeEvent(subject, header, append([]byte(" "), data...), stored, 64)
+		got, gotErr := decode(data)
+		want, wantErr := decode(append([]byte(" "), data...))
 		if (gotErr == nil) != (wantErr == nil) || gotErr != nil && gotErr.Error() != wantErr.Error() {
 			t.Fatalf("of %s the error is %v; want %v", data, gotErr, wantErr)
 		}
@@ -103,7 +110,7 @@ func BenchmarkDecodeEvent(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := bus.DecodeEvent(m.Subject, m.Header, data, time.Now(), 64); err != nil {
+				if _, err := tokens.DecodeEvent(m.Subject, m.Header, data, time.Now(), 64); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,7 +23,8 @@ const AckWait = 15 * time.Second
 
 // Protocol is the version of the protocol between scheduler and executors. Version 2
 // added routed triggers and requests to one instance; who speaks version 1, which
-// had no number, only pulls. Version 3 put a secret into the subjects of requests.
+// had no number, only pulls. Version 3 put a secret into the subjects of requests, and
+// added tokens: what is said of an attempt without that of its trigger is refused.
 const Protocol = 3
 
 // InstanceState says whether an instance takes work.

@@ -70,20 +70,25 @@ type LogLine struct {
 	Text   string    `json:"text"`
 }
 
-// Msg returns l as a message for LOG.
-func (l *Log) Msg() (*nats.Msg, error) {
+// Msg returns l as a message for LOG, with the token of the attempt's trigger.
+func (l *Log) Msg(token string) (*nats.Msg, error) {
 	data, err := json.Marshal(l)
 	if err != nil {
 		return nil, fmt.Errorf("encode log of run %s: %w", l.RunID, err)
 	}
-	return NewMessage(SubjectLog(l.Job.Group(), l.RunID), MessageLog, data), nil
+	m := NewMessage(SubjectLog(l.Job.Group(), l.RunID), MessageLog, data)
+	if token != "" {
+		m.Header[HeaderToken] = []string{token}
+	}
+	return m, nil
 }
 
 // DecodeLog reads log lines that arrived on subject, either as published
-// (log.<group>.<run>) or as stored (log.<group>), and checks that they are of the
-// group that may publish there. Lines that cannot be read cost none of the others: they are
-// left out, and said to be; a text that is too long is cut. The error is an *InvalidError.
-func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
+// (log.<group>.<run>) or as stored (log.<group>), and checks that who sent them may: the
+// token must be that of the attempt, and the job of the group that publishes there. Lines
+// that cannot be read cost none of the others: they are left out, and said to be; a text
+// that is too long is cut. The error is an *InvalidError.
+func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 	l := &Log{}
 	if err := needsKind(header, MessageLog); err != nil {
 		return nil, err
@@ -100,6 +105,9 @@ func DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 		return nil, err
 	}
 	if _, err := job.ParseName(string(l.Job)); err != nil {
+		return nil, err
+	}
+	if _, err := t.speaker(header, MessageLog, data, &attempt{l.Job, l.RunID, l.Attempt, l.Piece}); err != nil {
 		return nil, err
 	}
 	group, _, _ := strings.Cut(strings.TrimPrefix(subject, "log."), ".")

@@ -59,8 +59,6 @@ func event(kind bus.EventKind) *bus.Event {
 	return e
 }
 
-var asEvent = nats.Header{bus.HeaderMessage: {bus.MessageEvent}}
-
 // golden compares what a message is encoded as with the file that readers in other
 // languages are tested against, and what the file decodes to with the message.
 func golden[T any](t *testing.T, file string, encoded []byte, value *T, decode func([]byte) (*T, error)) {
@@ -111,6 +109,13 @@ func body(t *testing.T, subject, kind string) func(*nats.Msg, error) []byte {
 	}
 }
 
+// vouched returns the header of a message that a server says.
+func vouched(kind string, data []byte) nats.Header {
+	m := bus.NewMessage("", kind, data)
+	tokens.Vouch(m, time.Now())
+	return m.Header
+}
+
 func plain[T any](data []byte) (*T, error) {
 	v := new(T)
 	return v, json.Unmarshal(data, v)
@@ -140,8 +145,8 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		e := event(kind)
 		e.Shard = e.Job.Shard(64)
 		subject := bus.SubjectEvent(e.Shard, "billing")
-		golden(t, "event-"+string(kind)+".json", body(t, subject, bus.MessageEvent)(e.Msg()), e, func(data []byte) (*bus.Event, error) {
-			return bus.DecodeEvent(subject, asEvent, data, e.At, 64)
+		golden(t, "event-"+string(kind)+".json", body(t, subject, bus.MessageEvent)(e.Msg("")), e, func(data []byte) (*bus.Event, error) {
+			return tokens.DecodeEvent(subject, vouched(bus.MessageEvent, data), data, e.At, 64)
 		})
 	}
 
@@ -195,8 +200,8 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		RunID: run, Job: "billing/nightly", Attempt: 1, Instance: "worker-1",
 		Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "hällo"}, {Seq: 2, At: noon, Level: bus.LevelError, Output: bus.OutputSystem}},
 	}
-	golden(t, "log.json", body(t, "log.billing."+string(run), bus.MessageLog)(log.Msg()), log, func(data []byte) (*bus.Log, error) {
-		return bus.DecodeLog("log.billing", nats.Header{bus.HeaderMessage: {bus.MessageLog}}, data)
+	golden(t, "log.json", body(t, "log.billing."+string(run), bus.MessageLog)(log.Msg("")), log, func(data []byte) (*bus.Log, error) {
+		return tokens.DecodeLog("log.billing", vouched(bus.MessageLog, data), data)
 	})
 
 	request := &bus.TriggerRequest{RunID: run, Job: "billing/nightly", Cause: job.CauseAPI, Params: json.RawMessage(`{"n":2}`), By: "ada"}
@@ -301,7 +306,7 @@ func fillFields(t *testing.T, fields reflect.Value) {
 
 func TestEventsAreEncodedFieldForFieldAsJSONMarshalDoes(t *testing.T) {
 	for _, e := range []*bus.Event{everyField[bus.Event](t), {}} {
-		m, err := e.Msg()
+		m, err := e.Msg("")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +325,7 @@ func TestEventsAreEncodedFieldForFieldAsJSONMarshalDoes(t *testing.T) {
 		}
 	}
 	for _, bad := range []*bus.Event{{Result: json.RawMessage("{")}, {Percent: math.NaN()}} {
-		if m, err := bad.Msg(); err == nil {
+		if m, err := bad.Msg(""); err == nil {
 			t.Errorf("%+v became %s", bad, m.Data)
 		}
 	}
@@ -338,7 +343,7 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = bus.DecodeEvent(subject, asEvent, data, noon, 64)
+		_, err = tokens.DecodeEvent(subject, vouched(bus.MessageEvent, data), data, noon, 64)
 		if p := job.Problems(err); len(p) != 1 || p[0].Field != field {
 			t.Errorf("%v; want a problem of %s", err, field)
 		}
@@ -366,20 +371,20 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"", "evt", "evt.x.billing", "evt.1", "log.1.billing"} {
-		if _, err := bus.DecodeEvent(bad, asEvent, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
+		if _, err := tokens.DecodeEvent(bad, vouched(bus.MessageEvent, data), data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("on %q: %v", bad, err)
 		}
 	}
-	if _, err := bus.DecodeEvent(bus.SubjectEvent(shard, "payroll"), asEvent, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := tokens.DecodeEvent(bus.SubjectEvent(shard, "payroll"), vouched(bus.MessageEvent, data), data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("on another group's subject: %v", err)
 	}
-	if _, err := bus.DecodeEvent(subject, nats.Header{bus.HeaderMessage: {"event.v2"}}, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := tokens.DecodeEvent(subject, vouched("event.v2", data), data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("of a later version: %v", err)
 	}
-	if _, err := bus.DecodeEvent(subject, nil, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := tokens.DecodeEvent(subject, nil, data, noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("of no version: %v", err)
 	}
-	if _, err := bus.DecodeEvent(subject, asEvent, []byte("{"), noon, 64); !errors.Is(err, job.ErrInvalid) {
+	if _, err := tokens.DecodeEvent(subject, vouched(bus.MessageEvent, []byte("{")), []byte("{"), noon, 64); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("that is no JSON: %v", err)
 	}
 }
@@ -415,7 +420,7 @@ func TestEventsHaveTheIDsThatTheProtocolSays(t *testing.T) {
 		e := event(kind)
 		e.Delivery = 1
 		change(e)
-		m, err := e.Msg()
+		m, err := e.Msg("")
 		if err != nil {
 			t.Fatal(err)
 		}

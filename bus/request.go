@@ -205,6 +205,9 @@ func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 	if parent := m.Header.Get(tracing.Header); parent != "" {
 		h[tracing.Header] = []string{parent}
 	}
+	if token := m.Header.Get(HeaderToken); token != "" {
+		h[HeaderToken] = []string{token}
+	}
 	if reason != "" {
 		h[HeaderRouteReason] = []string{reason}
 	}

@@ -21,7 +21,7 @@ const (
 
 	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
-	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor
+	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor, token-keys -> the keys of tokens
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
 	BucketSecret   = "SECRET"   // <group>.<name> -> Secret

@@ -157,7 +157,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	// After a list of pieces the attempt follows that does them.
 	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
-	if err := e.publishFinished(life, ev); err != nil {
+	if err := e.publishFinished(life, r, ev); err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		return
 	}

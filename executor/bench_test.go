@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/bus/embedded"
 	"carillon/executor"
 	"carillon/job"
@@ -88,7 +89,7 @@ func publishNoOps(b *testing.B, conn *bus.Conn) {
 		batch := make([]*nats.Msg, n)
 		for i := range batch {
 			t := bus.Trigger{RunID: job.NewRunID(now), Job: "g/noop", Version: 1, Shard: job.Name("g/noop").Shard(bus.DefaultShards), Attempt: 1, Cause: job.CauseAPI, FireTime: now, CommittedAt: now}
-			batch[i] = bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, &t, body))
+			batch[i] = bustest.Trigger(conn.Tokens(), bus.SubjectTrigger(t.Shard, "g"), &t, body)
 		}
 		if _, err := conn.PublishBatch(b.Context(), batch); err != nil {
 			b.Fatal(err)

@@ -50,7 +50,9 @@ func (b *devBus) fire(name job.Name, handler, params string) {
 	}
 	data, err := json.Marshal(t)
 	must(err)
-	_, err = b.conn.JS.PublishMsg(context.Background(), bus.NewMessage(bus.SubjectTrigger(t.Shard, t.Job.Group()), bus.MessageTrigger, data))
+	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, t.Job.Group()), bus.MessageTrigger, data)
+	m.Header.Set(bus.HeaderToken, b.conn.Tokens().Trigger(&t, now))
+	_, err = b.conn.JS.PublishMsg(context.Background(), m)
 	must(err)
 }
 
@@ -59,7 +61,7 @@ func (b *devBus) finished() *bus.Event {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, time.Now(), bus.DefaultShards); err == nil && e.Kind == bus.EventFinished {
+		if e, err := b.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
 			return e
 		}
 	}
@@ -76,7 +78,7 @@ func (b *devBus) lines() []bus.LogLine {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if l, err := bus.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
+		if l, err := b.conn.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
 			return l.Lines
 		}
 	}

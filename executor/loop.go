@@ -140,7 +140,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.handOver(life, m)
 		return
 	}
-	l.add(life, &Run{trigger: t, instance: l.e.cfg.Instance, delivered: 1, fence: fenceOf(meta)}, m.Reply)
+	l.add(life, &Run{trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: 1, fence: fenceOf(meta)}, m.Reply)
 }
 
 // add begins to know an attempt, whose trigger is answered on reply.

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/bus/embedded"
 	"carillon/executor"
 	"carillon/job"
@@ -262,7 +263,7 @@ func handOver(t *testing.T, conn *bus.Conn, to bus.Address) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := bus.NewMessage(bus.SubjectRouted(tr.Shard, "billing"), bus.MessageTrigger, bus.AppendTrigger(nil, tr, body))
+	m := bustest.Trigger(conn.Tokens(), bus.SubjectRouted(tr.Shard, "billing"), tr, body)
 	if _, err := conn.JS.PublishMsg(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func handOver(t *testing.T, conn *bus.Conn, to bus.Address) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply()}, "", false)
+	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply(), Header: pulled.Headers()}, "", false)
 	reply, err := conn.AskInstance(t.Context(), to, bus.VerbRun, header, pulled.Data(), 10*time.Second)
 	if err != nil || reply.Answer != bus.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)

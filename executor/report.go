@@ -23,10 +23,10 @@ const (
 	publishWaitMax = 5 * time.Second
 )
 
-// publishFinished publishes ev until JetStream has stored it, or ctx is done. The
+// publishFinished publishes ev, the end of r, until JetStream has stored it, or ctx is done. The
 // message id makes repeats harmless.
-func (e *Executor) publishFinished(ctx context.Context, ev *bus.Event) error {
-	m, err := ev.Msg()
+func (e *Executor) publishFinished(ctx context.Context, r *Run, ev *bus.Event) error {
+	m, err := ev.Msg(r.token)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (l *loop) reportStarted(r *Run, now time.Time) {
 		}
 	}
 	if r.started == nil {
-		r.started = l.publishAsync(r.event(bus.EventStarted, now))
+		r.started = l.publishAsync(r, r.event(bus.EventStarted, now))
 	}
 }
 
@@ -115,14 +115,14 @@ func (l *loop) reportProgressLocked(r *Run, now time.Time) {
 	}
 	ev := r.event(bus.EventProgress, now)
 	ev.Percent, ev.Text = r.progress.percent, r.progress.text
-	if l.publishAsync(ev) != nil {
+	if l.publishAsync(r, ev) != nil {
 		r.progress, r.progressAt = nil, now
 	}
 }
 
-// publishAsync returns nil if ev could not be sent.
-func (l *loop) publishAsync(ev *bus.Event) jetstream.PubAckFuture {
-	m, err := ev.Msg()
+// publishAsync returns nil if ev, of r, could not be sent.
+func (l *loop) publishAsync(r *Run, ev *bus.Event) jetstream.PubAckFuture {
+	m, err := ev.Msg(r.token)
 	if err == nil {
 		var f jetstream.PubAckFuture
 		if f, err = l.e.js.PublishMsgAsync(m); err == nil {

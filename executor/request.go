@@ -241,7 +241,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, err
 		return bus.AnswerBusy, "", nil
 	}
 	l.add(life, &Run{
-		trigger: t, instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
+		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
 		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason), bus.MaxMessage),
 	}, pulled.Reply)
 	return bus.AnswerAccepted, "", nil

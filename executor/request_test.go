@@ -29,7 +29,7 @@ func (w *world) offer(change ...func(*bus.Trigger)) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	header := bus.RunRequest(&nats.Msg{Reply: m.Reply()}, "", false)
+	header := bus.RunRequest(&nats.Msg{Reply: m.Reply(), Header: m.Headers()}, "", false)
 	reply, err := w.conn.AskInstance(w.t.Context(), w.address("a"), bus.VerbRun, header, m.Data(), time.Second)
 	if err != nil {
 		return err.Error()

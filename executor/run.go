@@ -24,7 +24,8 @@ import (
 type Run struct {
 	trigger   *bus.Trigger
 	instance  string
-	delivered int // how often the trigger has been delivered, this time included
+	delivered int    // how often the trigger has been delivered, this time included
+	token     string // of the trigger; it goes back with all that is said of the attempt
 	fence     uint64
 	log       runLog
 

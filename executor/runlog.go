@@ -299,7 +299,7 @@ func (g *runLog) droppedLineLocked() bus.LogLine {
 // send publishes a batch until it is stored, or ctx is done.
 func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 	l := &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Piece: g.run.trigger.Piece, Instance: g.run.instance, Lines: batch}
-	m, err := l.Msg()
+	m, err := l.Msg(g.run.token)
 	for wait := publishWaitMin; err == nil; wait = min(2*wait, publishWaitMax) {
 		slow := time.AfterFunc(logStall, func() { g.setStalled(true) })
 		err = g.e.publish(ctx, m)

@@ -151,7 +151,7 @@ func (w *world) trigger(change ...func(*bus.Trigger)) *bus.Trigger {
 	if t.Routed() {
 		subject = bus.SubjectRouted(t.Shard, "g")
 	}
-	m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	m := bustest.Trigger(w.conn.Tokens(), subject, t, body)
 	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *bus.Stored) bool {
-		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, s.At, w.assets.Shards)
+		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
 			return true
@@ -224,7 +224,7 @@ func (w *world) lines(id job.RunID) []bus.LogLine {
 	w.t.Helper()
 	var all []bus.LogLine
 	err := w.conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *bus.Stored) bool {
-		l, err := bus.DecodeLog(s.Subject, s.Header, s.Data)
+		l, err := w.conn.DecodeLog(s.Subject, s.Header, s.Data)
 		if err != nil {
 			w.t.Error(err)
 		} else if l.RunID == id {

@@ -16,7 +16,7 @@ func TestALaneThatStopsDuringACommitTellsItsMachinesNothingMore(t *testing.T) {
 	l := newLane(nil)
 	o := newOwnership(&Scheduler{lanes: []*lane{l}}, 0, nil)
 	begin := time.Date(2026, time.January, 5, 0, 0, 30, 0, time.UTC)
-	o.machine = shard.New(shard.Config{Shards: 1, Planner: &job.Planner{}}, &bus.Cursor{Done: begin}, 1)
+	o.machine = shard.New(shard.Config{Tokens: bus.NewTokens(), Shards: 1, Planner: &job.Planner{}}, &bus.Cursor{Done: begin}, 1)
 	o.ready.Store(true)
 	l.shards = append(l.shards, o)
 	if o.machine.Step(begin.Add(time.Hour).UnixMilli(), bus.MaxBatch) == nil {

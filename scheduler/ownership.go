@@ -240,7 +240,6 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 	if !o.lane.call(ctx, func() { from = o.machine.EventSeq() + 1 }) {
 		return nil
 	}
-	shards := o.s.conn.Cluster().Shards
 	filters := []string{fmt.Sprintf("evt.%d.>", o.shard), bus.SubjectBarrier(o.shard)}
 	return o.s.conn.FollowAll(ctx, bus.StreamEvt, filters, from, func(m *bus.Stored) {
 		if bus.IsBarrier(m.Subject) {
@@ -250,7 +249,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 			})
 			return
 		}
-		e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, shards)
+		e, err := o.s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
 		if err != nil {
 			return // ingest counts and logs it, once for the cluster
 		}

@@ -206,7 +206,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		zombie := shard.New(shard.Config{Epoch: cursor.Epoch, Node: cursor.Node, Planner: &job.Planner{}}, cursor, m.Seq)
+		zombie := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: cursor.Epoch, Node: cursor.Node, Planner: &job.Planner{}}, cursor, m.Seq)
 		if err := zombie.PutVersion(&entry.Version, entry.Revision); err != nil {
 			w.t.Fatal(err)
 		}

@@ -99,15 +99,16 @@ func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) 
 		}
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
 		e.Status, e.StartedAt, e.FinishedAt = status, e.At.Add(-takes), e.At
-		x.say(ctx, e)
+		x.say(ctx, e, m.Headers().Get(bus.HeaderToken))
 		if err := m.DoubleAck(ctx); err != nil && ctx.Err() == nil {
 			x.w.t.Error(err)
 		}
 	}
 }
 
-func (x *executor) say(ctx context.Context, e *bus.Event) {
-	msg, err := e.Msg()
+// say publishes an event about an attempt, with the token of its trigger.
+func (x *executor) say(ctx context.Context, e *bus.Event, token string) {
+	msg, err := e.Msg(token)
 	if err == nil {
 		_, err = x.conn.JS.PublishMsg(ctx, msg)
 	}
@@ -138,7 +139,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, w.conn.Cluster().Shards); err == nil {
+		if e, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil {
 			all = append(all, e)
 		}
 		return true

@@ -50,7 +50,7 @@ func TestAStandbyKeepsOfEachJobWhatTheBucketDoes(t *testing.T) {
 	if diff := cmp.Diff(want, count()); diff != "" {
 		t.Errorf("versions kept (-want +got):\n%s", diff)
 	}
-	m := shard.New(shard.Config{Planner: planner}, &bus.Cursor{}, 0)
+	m := shard.New(shard.Config{Tokens: bus.NewTokens(), Planner: planner}, &bus.Cursor{}, 0)
 	for i := range b.changes {
 		m.Put(&b.changes[i])
 	}

@@ -40,8 +40,8 @@ func (o *ownership) claim(ctx context.Context) error {
 			return err
 		}
 		o.machine = shard.New(shard.Config{
-			Traced: o.s.tracer != nil,
-			Shard:  o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+			Tokens: o.s.conn.Tokens(), Traced: o.s.tracer != nil,
+			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
 		now := o.s.clock.wallOf(time.Now())
 		batch := o.machine.Claim(now.UnixMilli())

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 )
 
@@ -54,7 +55,7 @@ func (w *world) tell(n int, text []byte) (refused int) {
 	e := bus.EventOf(&bus.Trigger{RunID: job.NewRunID(time.Now()), Job: name, Shard: name.Shard(w.conn.Cluster().Shards), Attempt: 1, FireTime: time.Now()},
 		bus.EventProgress, time.Now().Add(time.Duration(n)*time.Millisecond))
 	e.Text = string(text)
-	m, err := e.Msg()
+	m, err := bustest.Event(w.conn.Tokens(), e)
 	if err != nil {
 		w.t.Fatal(err)
 	}

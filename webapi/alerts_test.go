@@ -12,6 +12,7 @@ import (
 	"carillon/alert"
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/internal/seal"
 	"carillon/job"
 )
@@ -36,7 +37,7 @@ func (g *guardedWorld) incident(group string) string {
 		Cause: job.CauseSchedule, FireTime: noon, CommittedAt: noon,
 	}, bus.EventFinished, time.Now())
 	e.Status, e.Message = job.StatusFailed, "it said no"
-	m, err := e.Msg()
+	m, err := bustest.Event(g.conn.Tokens(), e)
 	g.check(err)
 	w, err := g.conn.WatchAlerts(ctx, "incident.>")
 	g.check(err)

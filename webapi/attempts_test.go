@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -116,7 +117,7 @@ func TestATailFollowsARunThroughItsAttempts(t *testing.T) {
 		Kind: bus.EventFinished, RunID: x.RunID, Job: x.Job, Version: 1, Shard: x.Job.Shard(shards), Attempt: 1, Cause: x.Cause, Retry: true,
 		FireTime: x.At, At: time.Now(), StartedAt: x.At, FinishedAt: time.Now(), Status: job.StatusFailed, LogLines: 2, Instance: "i1",
 	}
-	m, err := e.Msg()
+	m, err := bustest.Event(w.conn.Tokens(), &e)
 	w.check(err)
 	_, err = w.conn.JS.PublishMsg(w.Context(), m)
 	w.check(err)

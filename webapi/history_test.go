@@ -25,7 +25,7 @@ func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
 	}
 	// Nobody ingests here, so what is published waits.
 	l := &bus.Log{RunID: job.NewRunID(noon), Job: "billing/x", Attempt: 1, Instance: "w", Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "x"}}}
-	m, err := l.Msg()
+	m, err := bustest.Log(w.conn.Tokens(), l)
 	w.check(err)
 	ack, err := w.conn.JS.PublishMsg(t.Context(), m)
 	w.check(err)
@@ -57,7 +57,7 @@ func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 		h := &handlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
 		for i := range 30 { // nobody ingests here
 			l := &bus.Log{RunID: job.NewRunID(noon), Job: "billing/x", Attempt: 1, Instance: "w", Lines: []bus.LogLine{{Seq: int64(i + 1), At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "x"}}}
-			m, err := l.Msg()
+			m, err := bustest.Log(conn.Tokens(), l)
 			if err == nil {
 				_, err = conn.JS.PublishMsg(t.Context(), m)
 			}

@@ -126,7 +126,7 @@ func (n *news) hear(m *nats.Msg) {
 			n.noteMore(topicRuns, group)
 			return
 		}
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, time.Now(), n.conn.Cluster().Shards); err == nil {
+		if e, err := n.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil {
 			n.note(topicRuns, e.Job.Group(), string(e.Job))
 		}
 		return

@@ -12,6 +12,7 @@ import (
 
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -103,7 +104,7 @@ func (w *world) print(u logstore.Update, seqs ...int64) {
 	for _, seq := range seqs {
 		l.Lines = append(l.Lines, bus.LogLine{Seq: seq, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "line " + itoa(seq)})
 	}
-	m, err := l.Msg()
+	m, err := bustest.Log(w.conn.Tokens(), &l)
 	w.check(err)
 	_, err = w.conn.JS.PublishMsg(w.Context(), m)
 	w.check(err)
@@ -116,7 +117,7 @@ func (w *world) finish(u logstore.Update, status job.Status, lines int) {
 		Kind: bus.EventFinished, RunID: u.RunID, Job: u.Job, Version: 1, Shard: u.Job.Shard(shards), Attempt: 1, Cause: u.Cause,
 		FireTime: u.At, At: time.Now(), StartedAt: u.At, FinishedAt: time.Now(), Status: status, LogLines: lines, Instance: "i1",
 	}
-	m, err := e.Msg()
+	m, err := bustest.Event(w.conn.Tokens(), &e)
 	w.check(err)
 	_, err = w.conn.JS.PublishMsg(w.Context(), m)
 	w.check(err)

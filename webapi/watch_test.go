@@ -8,6 +8,7 @@ import (
 
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -19,7 +20,7 @@ func (w *world) says(u logstore.Update, texts ...string) {
 	for i, text := range texts {
 		l.Lines = append(l.Lines, bus.LogLine{Seq: int64(i + 1), At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: text})
 	}
-	m, err := l.Msg()
+	m, err := bustest.Log(w.conn.Tokens(), &l)
 	w.check(err)
 	_, err = w.conn.JS.PublishMsg(w.Context(), m)
 	w.check(err)

@@ -112,7 +112,9 @@ func (w *benchWorld) pileUp(ctx context.Context, n int) error {
 		if body.Routed() {
 			subject = bus.SubjectRouted(t.Shard, stuckGroup)
 		}
-		batch = append(batch, bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, text)))
+		m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, text))
+		m.Header.Set(bus.HeaderToken, w.conn.Tokens().Trigger(t, now))
+		batch = append(batch, m)
 		if len(batch) == bus.MaxBatch || i == n-1 {
 			if _, err := w.conn.PublishBatch(ctx, batch); err != nil {
 				return err

@@ -147,10 +147,11 @@ func (w *benchWorld) publish(ctx context.Context, n int, say func(i int) (*nats.
 type benchPast struct {
 	from   time.Time
 	shards int
+	tokens *bus.Tokens
 }
 
 func yesterday(w *benchWorld) *benchPast {
-	return &benchPast{from: time.Now().UTC().Add(-oneDay).Truncate(oneDay), shards: w.conn.Cluster().Shards}
+	return &benchPast{from: time.Now().UTC().Add(-oneDay).Truncate(oneDay), shards: w.conn.Cluster().Shards, tokens: w.conn.Tokens()}
 }
 
 // fired is when run i fired, and of which job it is.
@@ -158,15 +159,25 @@ func (p *benchPast) fired(i int) (time.Time, job.Name) {
 	return p.from.Add(time.Duration(i/500) * time.Second), benchJob(i % 500)
 }
 
-func (p *benchPast) log(i int) (*nats.Msg, error) {
+// trigger is what run i was triggered with.
+func (p *benchPast) trigger(i int) *bus.Trigger {
 	fire, name := p.fired(i)
-	l := &bus.Log{RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Attempt: 1, Instance: "worker-1"}
+	return &bus.Trigger{
+		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(p.shards), Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
+	}
+}
+
+func (p *benchPast) log(i int) (*nats.Msg, error) {
+	t := p.trigger(i)
+	fire := t.FireTime
+	l := &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: 1, Instance: "worker-1"}
 	for seq := range benchLines {
 		l.Lines = append(l.Lines, bus.LogLine{
 			Seq: int64(seq + 1), At: fire.Add(time.Duration(seq) * time.Millisecond), Level: bus.LevelInfo, Output: bus.OutputStdout, Text: benchText(i, seq),
 		})
 	}
-	return l.Msg()
+	return l.Msg(p.tokens.Trigger(t, fire))
 }
 
 // benchText is a line as programs write them, about 76 bytes long.
@@ -175,14 +186,12 @@ func benchText(i, seq int) string {
 }
 
 func (p *benchPast) end(i int) (*nats.Msg, error) {
-	fire, name := p.fired(i)
-	e := bus.EventOf(&bus.Trigger{
-		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(p.shards), Attempt: 1,
-		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire.Add(5 * time.Millisecond),
-	}, bus.EventFinished, fire.Add(time.Second))
+	t := p.trigger(i)
+	fire := t.FireTime
+	e := bus.EventOf(t, bus.EventFinished, fire.Add(time.Second))
 	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, benchLines
 	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
-	return e.Msg()
+	return e.Msg(p.tokens.Trigger(t, fire))
 }
 
 // settledCPU waits until parts are merged, and returns what ClickHouse has used of its

@@ -158,6 +158,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 		}
 	}()
 	reg := n.metrics
+	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
 	if c.gate != nil { // below all others: executors are to come in until the end
 		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget})
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/bus/embedded"
 	"carillon/internal/chserver"
 	"carillon/job"
@@ -202,7 +203,7 @@ func (f *flow) send(n int) error {
 			l.Lines = append(l.Lines, bus.LogLine{Seq: seq + 1, At: fire, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "step done"})
 		}
 		f.lines += len(l.Lines)
-		if err := errors.Join(add(e.Msg()), add(l.Msg())); err != nil {
+		if err := errors.Join(add(bustest.Event(f.conn.Tokens(), e)), add(bustest.Log(f.conn.Tokens(), l))); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"carillon/bus"
 	"carillon/internal/client"
 	"carillon/job"
@@ -26,15 +24,21 @@ var natsPattern = regexp.MustCompile(`NATS +(nats://\S+)`)
 func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	d := newDev(t)
 	d.begin(t)
-	nc, err := nats.Connect(natsPattern.FindStringSubmatch(d.said())[1])
+	conn, err := bus.Connect(bus.Config{URL: natsPattern.FindStringSubmatch(d.said())[1]})
 	if err != nil {
 		t.Fatal(err)
 	}
+	nc := conn.NC
 	defer nc.Close()
+	if err := conn.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	victim := d.run(t, "ask-me")
 	d.awaitSuccess(t, victim)
 
-	// What an executor of group "default" may publish, and what it must not say there.
+	// What an executor of group "default" may publish, and what it must not say there of a
+	// run that it was given.
+	token := conn.Tokens().Trigger(&bus.Trigger{RunID: victim, Job: "default/ask-me", Attempt: 1}, time.Now())
 	shard := job.Name("default/ask-me").Shard(bus.DefaultShards)
 	own := bus.SubjectEvent(shard, "default")
 	event := func(change func(*bus.Event)) []byte {
@@ -43,7 +47,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 			Cause: job.CauseAPI, FireTime: victim.Time(), CommittedAt: victim.Time(), At: time.Now(), Status: job.StatusFailed,
 		}
 		change(e)
-		m, err := e.Msg()
+		m, err := e.Msg(token)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +56,9 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	forged := 0
 	forge := func(subject, kind string, data []byte) {
 		t.Helper()
-		if err := nc.PublishMsg(bus.NewMessage(subject, kind, data)); err != nil {
+		m := bus.NewMessage(subject, kind, data)
+		m.Header.Set(bus.HeaderToken, token)
+		if err := nc.PublishMsg(m); err != nil {
 			t.Fatal(err)
 		}
 		forged++
@@ -97,8 +103,16 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	awaitRefused(2 * forged)
 	letters(all, "delete", "--all")
 	letters("no dead letters", "list")
-	// A second end of a run that has one is well formed, comes too late, and changes nothing.
+	// One that knows the run, and was not given it, is refused.
 	if err := nc.PublishMsg(bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))); err != nil {
+		t.Fatal(err)
+	}
+	awaitRefused(2*forged + 1)
+	letters(bus.HeaderToken+" is missing", "list")
+	// A second end of a run that has one is well formed, comes too late, and changes nothing.
+	late := bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))
+	late.Header.Set(bus.HeaderToken, token)
+	if err := nc.PublishMsg(late); err != nil {
 		t.Fatal(err)
 	}
 	next := d.run(t, "ask-me")

@@ -95,7 +95,7 @@ func (w *World) Begin(task job.Task, change ...func(*bus.Trigger)) *bus.Trigger 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	m := bustest.Trigger(w.Conn.Tokens(), bus.SubjectTrigger(t.Shard, "g"), t, body)
 	if _, err := w.Conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestEachAttemptOfARunIsInTheHistory(t *testing.T) {
 		w.record(f)
 		first := f.ended(1, job.StatusFailed, time.Second)
 		first.Retry = true
-		w.publish(first.Msg())
+		w.say(first)
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#1 failed, to be tried again after 1s: ")
 		w.outcome(f, 2*time.Second, bus.Outcome{Status: job.StatusQueued, Attempt: 2, Reason: "attempt 1 failed; the next is due 10s later"})
@@ -64,12 +64,12 @@ func TestEachAttemptOfARunIsInTheHistory(t *testing.T) {
 		w.wantRun(f, "#2 queued: attempt 1 failed; the next is due 10s later", "#1 failed after 1s: ")
 		second := f.ended(2, job.StatusFailed, 15*time.Second)
 		second.Retry = true
-		w.publish(second.Msg())
+		w.say(second)
 		w.outcome(f, 12*time.Second, bus.Outcome{Status: job.StatusPending, Attempt: 2})
 		w.outcome(f, 16*time.Second, bus.Outcome{Status: job.StatusFailed, Attempt: 2, Reason: "there is no further attempt"})
 		lines := f.log("one", "two")
 		lines.Attempt = 2
-		w.publish(lines.Msg())
+		w.print(lines)
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#2 failed after 15s: there is no further attempt", "#1 failed after 1s: ")
 		w.wantRows(1)
@@ -89,7 +89,7 @@ func TestEndsWithoutAnExecutorAreInTheHistory(t *testing.T) {
 		missed := fire{report, 2}
 		w.record(missed)
 		time.Sleep(2 * time.Hour)
-		w.publish(missed.ended(1, job.StatusMissed, time.Hour).Msg())
+		w.say(missed.ended(1, job.StatusMissed, time.Hour))
 		time.Sleep(time.Minute)
 		w.wantRun(child, "#1 cancelled after 1s: called off by ann")
 		w.wantRun(missed, "#1 missed after 1h0m0s: ")
@@ -106,10 +106,10 @@ func TestARunInPiecesBeginsWithItsFirstPieceAndEndsWithItsRecord(t *testing.T) {
 		for i := range 3 {
 			e := f.ended(1, job.StatusSucceeded, time.Duration(10-i)*time.Second)
 			e.Index, e.Total, e.Instance = i, 4, fmt.Sprintf("worker-%d", i)
-			w.publish(e.Msg())
+			w.say(e)
 			lines := f.log(fmt.Sprintf("this is piece %d", i))
 			lines.Index, lines.Total = i, 4
-			w.publish(lines.Msg())
+			w.print(lines)
 		}
 		w.outcome(f, ms(5), bus.Outcome{Status: job.StatusPending, Total: 4})
 		w.start("a")

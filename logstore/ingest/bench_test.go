@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 )
 
@@ -26,21 +27,23 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	trig := &message{subject: m.Subject, header: m.Header, data: m.Data}
 
+	tokens := bus.NewTokens()
 	e := bus.EventOf(&bus.Trigger{
 		RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 3, Shard: name.Shard(shards), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
 	}, bus.EventFinished, fire.Add(time.Second))
 	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt = job.StatusSucceeded, "worker-1", 1, fire, fire.Add(time.Second)
-	if m, err = e.Msg(); err != nil {
+	if m, err = bustest.Event(tokens, e); err != nil {
 		b.Fatal(err)
 	}
 	evt := &message{subject: m.Subject, header: m.Header, data: m.Data}
 
+	said := decoder{tokens, shards}
 	for b.Loop() {
 		batch := &batch{}
 		decodeRecord(batch, trig)
 		for range lines {
-			decodeEvent(batch, evt, shards)
+			said.event(batch, evt)
 		}
 		if len(batch.updates) != 2*lines || len(batch.refused) != 0 {
 			b.Fatalf("%d updates, refused %v", len(batch.updates), batch.refused)

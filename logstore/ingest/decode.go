@@ -83,7 +83,15 @@ func decodeMark(b *batch, m *message) {
 	})
 }
 
-func decodeEvent(b *batch, m *message, shards int) {
+// decoder reads what executors say, and checks that they may.
+type decoder struct {
+	tokens *bus.Tokens
+	shards int
+}
+
+func newDecoder(conn *bus.Conn) decoder { return decoder{conn.Tokens(), conn.Cluster().Shards} }
+
+func (d decoder) event(b *batch, m *message) {
 	switch {
 	case bus.IsBarrier(m.subject):
 		return
@@ -91,7 +99,7 @@ func decodeEvent(b *batch, m *message, shards int) {
 		decodeMark(b, m)
 		return
 	}
-	e, err := bus.DecodeEvent(m.subject, m.header, m.data, m.at, shards)
+	e, err := d.tokens.DecodeEvent(m.subject, m.header, m.data, m.at, d.shards)
 	if err != nil {
 		b.refused = append(b.refused, err)
 		return
@@ -149,8 +157,8 @@ func (b *batch) begin(piece *logstore.Update) {
 	b.add(whole)
 }
 
-func decodeLog(b *batch, m *message) {
-	l, err := bus.DecodeLog(m.subject, m.header, m.data)
+func (d decoder) log(b *batch, m *message) {
+	l, err := d.tokens.DecodeLog(m.subject, m.header, m.data)
 	if err != nil {
 		b.refused = append(b.refused, err)
 		return

@@ -40,12 +40,12 @@ type feed struct {
 }
 
 func (in *Ingest) feeds() []*feed {
-	shards := in.conn.Cluster().Shards
+	said := newDecoder(in.conn)
 	told, turn := newTold(), newTurn()
 	feeds := []*feed{
 		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, turn: turn, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: func(b *batch, m *message) { decodeEvent(b, m, shards) }},
-		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: decodeLog},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: said.event},
+		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log},
 	}
 	for _, s := range bus.FactStreams {
 		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})

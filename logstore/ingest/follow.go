@@ -42,13 +42,11 @@ func Follow(ctx context.Context, conn *bus.Conn, store logstore.Store, since tim
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	shards := conn.Cluster().Shards
+	said := newDecoder(conn)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.records(ctx) })
-	g.Go(func() error {
-		return f.stream(ctx, bus.StreamEvt, oldest, func(b *batch, m *message) { decodeEvent(b, m, shards) })
-	})
-	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, decodeLog) })
+	g.Go(func() error { return f.stream(ctx, bus.StreamEvt, oldest, said.event) })
+	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, said.log) })
 	return g.Wait()
 }
 

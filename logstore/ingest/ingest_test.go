@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/bustest"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -229,7 +229,7 @@ func TestARangeIsNotRepeatedInPartOfWhatALaggingReplicaHas(t *testing.T) {
 		time.Sleep(time.Second)
 		w.store.hook(func(string) error { first.crash(); return errors.New("out of order") }, nil)
 		for n := range 5 {
-			w.publish(fire{report, n}.log("one", "two").Msg())
+			w.print(fire{report, n}.log("one", "two"))
 		}
 		time.Sleep(leaseEnd)
 		w.store.hook(nil, nil)
@@ -377,11 +377,11 @@ func TestWhatComesAgainWhileItIsWrittenIsNotWrittenTwice(t *testing.T) {
 func TestLinesThatTheStreamCouldNotKeepAreCounted(t *testing.T) {
 	run(t, func(w *world) {
 		in := w.start("a")
-		w.publish(fire{report, 0}.log("one").Msg())
+		w.print(fire{report, 0}.log("one"))
 		time.Sleep(time.Second)
 		w.store.hook(func(string) error { return errors.New("away") }, nil)
 		for n := range 20 {
-			w.publish(fire{report, n + 1}.log("one").Msg())
+			w.print(fire{report, n + 1}.log("one"))
 			time.Sleep(time.Minute)
 		}
 		stream, err := w.conn.JS.Stream(w.t.Context(), bus.StreamLog)
@@ -440,7 +440,7 @@ func TestGarbageIsCountedAndLeftOut(t *testing.T) {
 		lines.Lines[2].Seq = -3
 		w.record(good)
 		w.finish(good)
-		w.publish(lines.Msg())
+		w.print(lines)
 		w.publish(&nats.Msg{Subject: shardSubject, Data: []byte("no header")}, nil)
 		time.Sleep(3 * time.Second)
 		w.wantWhole(0, 0)
@@ -498,11 +498,12 @@ func TestWordsOfANewerExecutorAreKeptAsideWithTheFieldThatHasThem(t *testing.T) 
 		} {
 			e := good.finished(job.StatusSucceeded)
 			change(e)
-			data, err := json.Marshal(e)
-			w.publish(bus.NewMessage(bus.SubjectEvent(report.Shard(shards), "billing"), bus.MessageEvent, data), err)
+			m, err := bustest.Event(w.conn.Tokens(), e)
+			m.Header.Del(nats.MsgIdHdr) // they are different
+			w.publish(m, err)
 		}
 		w.finish(good)
-		w.publish(good.log("one", "two").Msg())
+		w.print(good.log("one", "two"))
 		time.Sleep(3 * time.Second)
 		w.wantWhole(0, 0)
 		w.wantUnacknowledged(0, 0, 0)
@@ -528,7 +529,7 @@ func TestAnEndThatIsNotValidEndsItsRun(t *testing.T) {
 			w.record(f)
 			e := f.finished(job.StatusSucceeded)
 			e.Result = []byte("7")
-			m, err := e.Msg()
+			m, err := bustest.Event(w.conn.Tokens(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -559,7 +560,7 @@ func TestATakeoverWithinTheWindowForRepeatsIsSeen(t *testing.T) {
 		started := func(instance string, delivery int) {
 			e := f.finished("")
 			e.Kind, e.Instance, e.Delivery, e.At, e.StartedAt, e.FinishedAt = bus.EventStarted, instance, delivery, time.Now(), time.Now(), time.Time{}
-			w.publish(e.Msg())
+			w.publish(bustest.Event(w.conn.Tokens(), e))
 		}
 		started("dead", 1)
 		time.Sleep(15 * time.Second)
@@ -627,9 +628,12 @@ func TestABadLineCostsNoneOfTheOthers(t *testing.T) {
 		f := fire{report, 0}
 		l := f.log("one", "two", "three", "four", "five")
 		l.Lines[2].Seq, l.Lines[3].At = 0, time.Time{}
-		data, err := json.Marshal(l)
-		text := strings.Replace(string(data), `"text":"five"`, `"text":5`, 1)
-		w.publish(bus.NewMessage(bus.SubjectLog("billing", f.id()), bus.MessageLog, []byte(text)), err)
+		m, err := bustest.Log(w.conn.Tokens(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Data = []byte(strings.Replace(string(m.Data), `"text":"five"`, `"text":5`, 1))
+		w.publish(m, nil)
 		time.Sleep(3 * time.Second)
 		lines, err := w.store.Lines(w.t.Context(), logstore.LineFilter{RunID: f.id(), Attempt: 1})
 		if err != nil || len(lines) != 2 || lines[0].Text != "one" || lines[1].Text != "two" {
@@ -696,13 +700,13 @@ func TestAGroupCannotSpeakForAnother(t *testing.T) {
 		victim := fire{report, 0}
 		w.record(victim)
 		forged := victim.finished(job.StatusSucceeded)
-		m, err := forged.Msg()
+		m, err := bustest.Event(w.conn.Tokens(), forged) // though it had the token
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Subject = bus.SubjectEvent(report.Shard(shards), "intruder") // the only group it may write as
 		w.publish(m, nil)
-		m, err = victim.log("all is well").Msg()
+		m, err = bustest.Log(w.conn.Tokens(), victim.log("all is well"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -732,9 +736,9 @@ func TestAnEventAboutAnotherJobsRunIsKeptAside(t *testing.T) {
 		const intruder job.Name = "other/hello"
 		forged := victim.finished(job.StatusFailed)
 		forged.Job, forged.Shard, forged.Cause, forged.Instance, forged.Message = intruder, intruder.Shard(shards), job.CauseManual, "evil", "forged"
-		w.publish(forged.Msg())
+		w.say(forged)
 		forged.Attempt = 2
-		w.publish(forged.Msg())
+		w.say(forged)
 		time.Sleep(3 * time.Second)
 		w.wantWhole(0, 0)
 		w.wantRows(1)
@@ -820,7 +824,7 @@ func TestEndsOfRunsAreCountedByHowTheyEnded(t *testing.T) {
 		w.record(a, b)
 		w.finish(a)
 		lost := b.finished(job.StatusLost)
-		w.publish(lost.Msg())
+		w.say(lost)
 		time.Sleep(settled)
 		for status, want := range map[string]float64{"succeeded": 1, "lost": 1, "failed": 0} {
 			if got := in.counter("carillon_runs_total", "status", status); got != want {

@@ -45,7 +45,7 @@ func TestWhileItCatchesUpItTellsForHowLong(t *testing.T) {
 
 		w.store.hook(func(string) error { return errors.New("away") }, nil)
 		for n := range 600 {
-			w.publish(fire{report, n}.log("one").Msg())
+			w.print(fire{report, n}.log("one"))
 		}
 		time.Sleep(time.Minute)
 		if lines, end := w.forecast(); lines.Messages != 600 || lines.PerSecond != 0 || !end.IsZero() {
@@ -99,11 +99,11 @@ func TestABacklogThatDoesNotShrinkHasNoEnd(t *testing.T) {
 			return nil
 		}, nil)
 		for n := range 100 {
-			w.publish(fire{report, n}.log("one").Msg())
+			w.print(fire{report, n}.log("one"))
 		}
 		for n := range 60 {
 			for i := range 6 { // one more than are taken
-				w.publish(fire{report, 100 + 6*n + i}.log("one").Msg())
+				w.print(fire{report, 100 + 6*n + i}.log("one"))
 			}
 			time.Sleep(time.Second)
 		}

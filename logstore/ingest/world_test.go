@@ -240,6 +240,10 @@ func (w *world) publish(m *nats.Msg, err error) {
 	}
 }
 
+// say publishes an event, and print lines, as whoever was given the attempt does.
+func (w *world) say(e *bus.Event) { w.t.Helper(); w.publish(bustest.Event(w.conn.Tokens(), e)) }
+func (w *world) print(l *bus.Log) { w.t.Helper(); w.publish(bustest.Log(w.conn.Tokens(), l)) }
+
 // fire is the n-th minute's fire of a job.
 type fire struct {
 	job job.Name
@@ -272,7 +276,7 @@ func (f fire) finished(status job.Status) *bus.Event {
 	return e
 }
 
-func (w *world) finish(f fire) { w.t.Helper(); w.publish(f.finished(job.StatusSucceeded).Msg()) }
+func (w *world) finish(f fire) { w.t.Helper(); w.say(f.finished(job.StatusSucceeded)) }
 
 func (f fire) log(texts ...string) *bus.Log {
 	l := &bus.Log{RunID: f.id(), Job: f.job, Attempt: 1, Instance: "worker-1"}
@@ -287,7 +291,7 @@ func (w *world) whole(f fire) {
 	w.t.Helper()
 	w.record(f)
 	w.finish(f)
-	w.publish(f.log("one", "two").Msg())
+	w.print(f.log("one", "two"))
 }
 
 // wantWhole reports unless the store has the runs of fires from to to of the report,

@@ -151,7 +151,7 @@ func TestARunWhoseEndTheHistoryHasNotYetIsNotLost(t *testing.T) {
 		stop() // the store is away
 		e := bus.EventOf(r, bus.EventFinished, time.Now())
 		e.Status, e.FinishedAt, e.Instance = job.StatusSucceeded, e.At, "x"
-		m, err := e.Msg()
+		m, err := bustest.Event(w.conn.Tokens(), e)
 		w.check(err)
 		w.publish(m)
 		w.answer()

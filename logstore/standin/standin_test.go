@@ -197,11 +197,11 @@ func (w *world) finish(t *bus.Trigger) {
 	w.t.Helper()
 	e := bus.EventOf(t, bus.EventFinished, time.Now().UTC())
 	e.Status, e.Instance, e.Delivery, e.StartedAt, e.FinishedAt = job.StatusSucceeded, "worker-1", 1, t.CommittedAt, e.At
-	w.publish(e.Msg())
+	w.publish(bustest.Event(w.conn.Tokens(), e))
 	l := &bus.Log{RunID: t.RunID, Job: report, Attempt: 1, Instance: "worker-1", Lines: []bus.LogLine{
 		{Seq: 1, At: e.At, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "the quick brown fox"},
 	}}
-	w.publish(l.Msg())
+	w.publish(bustest.Log(w.conn.Tokens(), l))
 }
 
 // want wants runs to have a status, each, as an answer that may be partial has them, and
@@ -272,7 +272,7 @@ func TestRunsThatAreAliveAreKnownHoweverOldTheyAre(t *testing.T) {
 		}
 		e := bus.EventOf(runs, bus.EventStarted, time.Now().UTC())
 		e.Instance, e.Delivery, e.StartedAt = "worker-1", 1, e.At
-		w.publish(e.Msg())
+		w.publish(bustest.Event(w.conn.Tokens(), e))
 		time.Sleep(longAgo)
 		w.watch()
 

@@ -61,10 +61,9 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.
 	if err != nil {
 		return nil, err
 	}
-	shards := g.d.conn.Cluster().Shards
 	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *bus.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
-		if e, err := bus.DecodeEvent(m.Subject, m.Header, m.Data, m.At, shards); err == nil && e.Kind == bus.EventFinished {
+		if e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true
 		}
 	})

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"encoding/json"
 	"math/bits"
 	"sync"
 	"time"
@@ -277,12 +276,9 @@ func (v *governor) end(ctx context.Context, p placed) {
 
 // hearEvent takes in what executors say of runs. It must not wait.
 func (v *governor) hearEvent(m *nats.Msg) {
-	var e struct {
-		Kind     bus.EventKind `json:"kind"`
-		Instance string        `json:"instance"`
-	}
-	if json.Unmarshal(m.Data, &e) != nil || e.Kind != bus.EventFinished {
-		return
+	e, err := v.g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now())
+	if err != nil || e.Kind != bus.EventFinished {
+		return // what is forged or damaged ingest counts
 	}
 	select {
 	case v.finished <- e.Instance:

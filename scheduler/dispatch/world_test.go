@@ -64,6 +64,11 @@ func (w *world) connect(name string) *bus.Conn {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(conn.NC.Close)
+	if w.conn != nil { // the first one sets the cluster up
+		if err := conn.Open(w.t.Context()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	return conn
 }
 
@@ -185,7 +190,7 @@ func (w *world) trigger(r job.Route, change ...func(*bus.Trigger)) *bus.Trigger 
 	if !t.Routed() {
 		subject = bus.SubjectTrigger(t.Shard, t.Job.Group())
 	}
-	m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
+	m := bustest.Trigger(w.conn.Tokens(), subject, t, body)
 	if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
 		w.t.Fatal(err)
 	}
@@ -218,7 +223,7 @@ func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *bus.Stored) bool {
-		e, err := bus.DecodeEvent(s.Subject, s.Header, s.Data, s.At, shards)
+		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
 		} else if e.RunID == t.RunID {

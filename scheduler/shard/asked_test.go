@@ -20,7 +20,7 @@ func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
 	b.publish(time.Second)
 
 	next := func() *Machine {
-		m := New(Config{Shard: simShard, Shards: simShards, Epoch: 9, Planner: &job.Planner{}}, b.trig.cursor, b.trig.cursorSeq)
+		m := New(Config{Tokens: tokens, Shard: simShard, Shards: simShards, Epoch: 9, Planner: &job.Planner{}}, b.trig.cursor, b.trig.cursorSeq)
 		if err := m.PutVersion(v, 1); err != nil {
 			t.Fatal(err)
 		}

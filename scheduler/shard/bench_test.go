@@ -13,7 +13,7 @@ import (
 // herd returns a machine with n jobs that fire each minute.
 func herd(tb testing.TB, n int) *Machine {
 	tb.Helper()
-	m := New(Config{Shard: simShard, Epoch: 1, Node: "node-1", Planner: &job.Planner{}}, &bus.Cursor{Shard: simShard, Done: noon}, 0)
+	m := New(Config{Tokens: tokens, Shard: simShard, Epoch: 1, Node: "node-1", Planner: &job.Planner{}}, &bus.Cursor{Shard: simShard, Done: noon}, 0)
 	for i := range n {
 		v := &job.Version{Version: 1, EffectiveFrom: noon}
 		v.Job.Job = job.Name(fmt.Sprintf("billing/job-number-%d", i))

@@ -29,6 +29,8 @@ type Config struct {
 	Node   string
 	// Planner is shared by all machines of a process, as are the schedules.
 	Planner *job.Planner
+	// Tokens makes the token of each trigger.
+	Tokens *bus.Tokens
 	// Traced has each trigger say which trace its run belongs to.
 	Traced bool
 }

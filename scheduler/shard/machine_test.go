@@ -35,7 +35,7 @@ func newBench(t *testing.T) *bench {
 
 // succeed makes the machine anew from what is stored, as a successor would.
 func (b *bench) succeed() {
-	b.m = New(Config{Shard: simShard, Epoch: 7, Node: "n", Planner: &job.Planner{}}, b.trig.cursor, b.trig.cursorSeq)
+	b.m = New(Config{Tokens: tokens, Shard: simShard, Epoch: 7, Node: "n", Planner: &job.Planner{}}, b.trig.cursor, b.trig.cursorSeq)
 }
 
 // put tells the machine of a version of a job, effective so long after noon.

@@ -18,6 +18,9 @@ const (
 	simShards = 8
 )
 
+// tokens are those of the cluster.
+var tokens = bus.NewTokens()
+
 // failure ends a history: the machine, or the model, has broken a promise.
 type failure string
 
@@ -236,7 +239,7 @@ func (w *world) takeOver() {
 		if err != nil {
 			fail("decode cursor: %v", err)
 		}
-		o.m = New(Config{Shard: simShard, Shards: simShards, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
+		o.m = New(Config{Tokens: tokens, Shard: simShard, Shards: simShards, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
 		if w.chance(20) && len(w.zombies) > 0 { // an earlier owner commits before the claim
 			w.zombieSteps()
 		}

@@ -211,7 +211,7 @@ func (s *tale) hear(i int) {
 
 func (s *tale) takeOver() {
 	s.epoch++
-	s.m = New(Config{Shard: simShard, Shards: simShards, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
+	s.m = New(Config{Tokens: tokens, Shard: simShard, Shards: simShards, Epoch: s.epoch, Node: "n" + strconv.FormatUint(s.epoch, 10), Planner: &job.Planner{}}, s.trig.cursor, s.trig.cursorSeq)
 	s.publish(s.m, s.m.Claim(s.clock))
 	for i := range s.changes {
 		s.hear(i)
