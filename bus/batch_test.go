@@ -45,9 +45,12 @@ func TestABatchIsStoredInOrderWithoutGap(t *testing.T) {
 
 func TestABatchThatIsRefusedStoresNothing(t *testing.T) {
 	inCluster(t, func(w *world) {
-		small := assets
-		small.TrigBytes = 100 << 10
-		if err := w.conn.Setup(w.t.Context(), small); err != nil {
+		trig, err := w.conn.Info(w.t.Context(), bus.StreamTrig)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		trig.Config.MaxBytes = 100 << 10
+		if _, err := w.conn.JS.UpdateStream(w.t.Context(), trig.Config); err != nil {
 			w.t.Fatal(err)
 		}
 		first, err := w.conn.PublishBatch(w.t.Context(), batch(0, 5, 10))
