@@ -9,21 +9,23 @@ import (
 	"testing"
 )
 
-// TestGuaranteesNameTestsThatExist keeps docs/guarantees.md honest: a promise whose
+// TestGuaranteesNameTestsThatExist keeps the guarantees and the threat model honest: a promise whose
 // test was renamed or removed is no longer shown.
 func TestGuaranteesNameTestsThatExist(t *testing.T) {
-	doc, err := os.ReadFile("docs/guarantees.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	exists := testNames(t)
-	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllSubmatch(doc, -1)
-	if len(named) < 20 {
-		t.Errorf("the page names %d tests; is it still the one with the promises?", len(named))
-	}
-	for _, m := range named {
-		if !exists[string(m[1])] {
-			t.Errorf("docs/guarantees.md names %s, which does not exist", m[1])
+	for page, least := range map[string]int{"docs/guarantees.md": 20, "docs/explanation/threat-model.md": 10} {
+		doc, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllSubmatch(doc, -1)
+		if len(named) < least {
+			t.Errorf("%s names %d tests; is it still the page with the promises?", page, len(named))
+		}
+		for _, m := range named {
+			if !exists[string(m[1])] {
+				t.Errorf("%s names %s, which does not exist", page, m[1])
+			}
 		}
 	}
 }
@@ -32,7 +34,7 @@ func TestGuaranteesNameTestsThatExist(t *testing.T) {
 // to another, to a file, or to a heading.
 func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-	for _, folder := range []string{"docs", "docs/operations", "docs/adr"} {
+	for _, folder := range []string{"docs", "docs/operations", "docs/adr", "docs/explanation"} {
 		more, err := filepath.Glob(folder + "/*.md")
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ func (s *session) lookDead(ctx context.Context) error {
 				summary = fmt.Sprintf("a message%s was refused: %s", of, clip(oneLine(d.reason)))
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
-			seq := uint64(d.at.UnixNano()) //nolint:gosec // it was stored after 1970
+			seq := uint64(d.at.UnixNano())
 			if err := s.found(ctx, &finding{rule: r, subject: subject, group: group, summary: summary, at: stamp(d.at), source: fromDead, seq: seq}); err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (s *session) lookParked(ctx context.Context, r *Rule, now time.Time) error 
 	}
 	var list []string
 	for _, p := range parked {
-		list = append(list, fmt.Sprint(p.Shard))
+		list = append(list, strconv.Itoa(p.Shard))
 	}
 	return s.stands(ctx, r, subject, "", now, fmt.Sprintf("NATS refuses what %s %s is to store, and its jobs do not fire: %s",
 		what, strings.Join(list, ", "), clip(oneLine(parked[0].Reason))))

@@ -73,7 +73,7 @@ func salvage(data []byte) (*Event, error) {
 		case err != nil && f.must:
 			return nil, err
 		case err != nil && wrong == nil:
-			wrong = &job.InvalidError{Field: f.name, Reason: fmt.Sprintf("%s is not understood", cutText(string(raw), 64))}
+			wrong = &job.InvalidError{Field: f.name, Reason: cutText(string(raw), 64) + " is not understood"}
 		}
 	}
 	if e.Kind != EventFinished {
@@ -133,7 +133,7 @@ func (e *Event) attribute(subject string, shards int) error {
 		return &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("%s is not of a fire of job %q at %s", e.RunID, e.Job, e.FireTime.Format(time.RFC3339Nano))}
 	}
 	e.Shard = shard
-	return e.Piece.check()
+	return e.check()
 }
 
 // wrong returns what cannot be in an event, apart from its times and the length of its

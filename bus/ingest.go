@@ -113,7 +113,7 @@ func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
 			return false, err
 		}
 		// Of a stream with other subjects the floor stays behind when nothing is left.
-		if info.AckFloor.Stream < on.mark && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 { //nolint:gosec // not negative
+		if info.AckFloor.Stream < on.mark && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 {
 			return false, nil
 		}
 	}

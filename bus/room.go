@@ -89,7 +89,7 @@ func (s *StreamState) Full() bool {
 		return false
 	}
 	left := min(roomLeft, s.MaxBytes/100)
-	return s.Bytes+uint64(left) > uint64(s.MaxBytes) //nolint:gosec // it is positive
+	return s.Bytes+uint64(left) > uint64(s.MaxBytes)
 }
 
 // Codes of JetStream's errors that say that a server has no room.

@@ -46,6 +46,14 @@ func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
 				w.t.Errorf("removed %d, %v; want %d", n, err, want)
 			}
 		}
+		// A server has decided all fires, so versions may go.
+		cursor, err := (&bus.Cursor{Shard: job.Name("g/a").Shard(assets.Shards), Done: time.Now().Add(24 * time.Hour)}).Msg()
+		if err == nil {
+			_, err = w.conn.JS.PublishMsg(w.t.Context(), cursor)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
 		save("echo first")
 		for i := range bus.JobHistory { // which pushes the first version out
 			save("echo " + string(rune('A'+i)))

@@ -45,7 +45,7 @@ func (c *Conn) ServerEvent(e *Event) (*nats.Msg, error) {
 
 // setupTokens makes the first key of a cluster that has none.
 func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
-	data, err := json.Marshal(storedKeys{[]*tokenKey{newTokenKey(time.Now())}}) //nolint:gosec // it is the place of the secret
+	data, err := json.Marshal(storedKeys{[]*tokenKey{newTokenKey(time.Now())}})
 	if err != nil {
 		return fmt.Errorf("encode keys of tokens: %w", err)
 	}

@@ -69,8 +69,10 @@ func (i *introduction) due(nc *nats.Conn) bool {
 	}
 	if i.sent != nil {
 		select {
-		case <-i.sent.Err():
-			i.sent = nil
+		case err := <-i.sent.Err():
+			if err != nil {
+				i.sent = nil
+			}
 		default:
 		}
 	}

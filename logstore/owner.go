@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"fmt"
+	"maps"
 
 	"carillon/job"
 )
@@ -55,9 +56,7 @@ func Own(updates []Update, foreign *ForeignError, known func(ids []job.RunID) (m
 	if err != nil {
 		return err
 	}
-	for id, name := range stored {
-		owners[id] = name
-	}
+	maps.Copy(owners, stored)
 	for _, counts := range []func(*Update) bool{(*Update).fires, (*Update).recorded, func(*Update) bool { return true }} {
 		for i := range updates {
 			u := &updates[i]

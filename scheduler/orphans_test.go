@@ -77,7 +77,7 @@ func TestARunWhoseTriggerIsGoneWithoutAnEndIsLostWithinAMinute(t *testing.T) {
 				w.execute(time.Second)
 				time.Sleep(200 * time.Second)
 				w.wantLost(lost.RunID, gone)
-				if got, want := w.ends("g/a"), []string{"1 lost", "1 succeeded", "1 succeeded"}; !slices.Equal(got[:min(len(got), 3)], want) {
+				if got, want := w.ends(), []string{"1 lost", "1 succeeded", "1 succeeded"}; !slices.Equal(got[:min(len(got), 3)], want) {
 					t.Errorf("ends %q, want %q", got, want)
 				}
 			})
@@ -114,7 +114,7 @@ func TestAFixedDelayGoesOnAfterARunWhoseTriggerIsGone(t *testing.T) {
 		w.execute(time.Second)
 		time.Sleep(2 * time.Minute)
 		w.wantLost(lost.RunID, gone)
-		if n := len(w.ends("g/a")); n < 5 {
+		if n := len(w.ends()); n < 5 {
 			t.Errorf("%d runs have ended, want the job to have gone on", n)
 		}
 	})
@@ -126,7 +126,7 @@ func TestARunThatItsExecutorStillHasIsNotTakenForLost(t *testing.T) {
 		w.skipping(func(j *job.Job) { j.Schedule.Cron = "0 * * * *" })
 		w.execute(50 * time.Minute) // it says that it lives by no sign of life; JetStream delivers to nobody else
 		time.Sleep(3 * time.Hour)
-		if got := w.ends("g/a"); len(got) < 2 || slices.Contains(got, "1 lost") {
+		if got := w.ends(); len(got) < 2 || slices.Contains(got, "1 lost") {
 			t.Errorf("ends %q", got)
 		}
 	})
@@ -143,16 +143,16 @@ func TestWatchedJobsGoOnAfterTheEventStreamWasMadeAnew(t *testing.T) {
 		}
 		w.setup()
 		time.Sleep(2 * time.Minute)
-		before := len(w.ends("g/a"))
+		before := len(w.ends())
 		time.Sleep(time.Minute)
-		if runs := len(w.ends("g/a")) - before; runs < 20 {
+		if runs := len(w.ends()) - before; runs < 20 {
 			t.Errorf("%d runs in a minute, long after the stream was made anew", runs)
 		}
 		w.stopNode("a")
 		w.startNode("b")
-		before = len(w.ends("g/a"))
+		before = len(w.ends())
 		time.Sleep(time.Minute)
-		if runs := len(w.ends("g/a")) - before; runs < 20 {
+		if runs := len(w.ends()) - before; runs < 20 {
 			t.Errorf("%d runs in a minute under a new owner", runs)
 		}
 	})
@@ -169,7 +169,7 @@ func TestARunWhoseEndHasAgedOutOfTheEventStreamIsLost(t *testing.T) {
 		w.execute(time.Second)
 		time.Sleep(5 * time.Minute)
 		w.wantLost(lost.RunID, time.Now())
-		if got := w.ends("g/a"); len(got) < 3 {
+		if got := w.ends(); len(got) < 3 {
 			t.Errorf("ends %q, want the job to go on", got)
 		}
 	})
@@ -186,7 +186,7 @@ func TestARunIsCancelledWhereverItsTriggerHasGone(t *testing.T) {
 		}
 		w.execute(time.Second)
 		time.Sleep(100 * time.Second)
-		if got := w.ends("g/a"); len(got) < 2 || got[0] != "1 cancelled" || got[1] != "1 succeeded" {
+		if got := w.ends(); len(got) < 2 || got[0] != "1 cancelled" || got[1] != "1 succeeded" {
 			t.Errorf("ends %q, want one cancelled and then others", got)
 		}
 	})
@@ -199,7 +199,7 @@ func TestARunThatAnInstanceHoldsIsItsOwnThoughTheTriggerIsGone(t *testing.T) {
 		has := w.discard(jetstream.Msg.Ack)
 		stop := w.holds(has)
 		time.Sleep(5 * time.Minute)
-		if got := w.ends("g/a"); len(got) != 0 {
+		if got := w.ends(); len(got) != 0 {
 			t.Errorf("ends %q, and an instance has the run", got)
 		}
 		stop()

@@ -26,12 +26,12 @@ func (w *world) lines(name job.Name) []string {
 	return all
 }
 
-// ends returns how the attempts of a job ended, oldest first, in the same words.
-func (w *world) ends(name job.Name) []string {
+// ends returns how the attempts of job g/a ended, oldest first, in the same words.
+func (w *world) ends() []string {
 	w.t.Helper()
 	var all []string
 	for _, e := range w.events() {
-		if e.Job == name && e.Kind == bus.EventFinished {
+		if e.Job == "g/a" && e.Kind == bus.EventFinished {
 			all = append(all, fmt.Sprintf("%d %s", e.Attempt, e.Status))
 		}
 	}
@@ -66,7 +66,7 @@ func TestAFailedRunIsTriedAgainWhoeverOwnsItsShard(t *testing.T) {
 		w.startNode("b")
 		time.Sleep(time.Minute)
 		w.wantLines("g/a", "1 pending", "2 queued", "2 pending", "3 queued", "3 pending")
-		if got, want := w.ends("g/a"), []string{"1 failed", "2 failed", "3 succeeded"}; !slices.Equal(got, want) {
+		if got, want := w.ends(), []string{"1 failed", "2 failed", "3 succeeded"}; !slices.Equal(got, want) {
 			w.t.Errorf("attempts ended %q, want %q", got, want)
 		}
 		w.wantNothingLeft()
@@ -131,7 +131,7 @@ func TestANewerRunReplacesTheOneThatRuns(t *testing.T) {
 		until := start.Add(20 * time.Second)
 		w.put("g/a", job.Schedule{Cron: "*/10 * * * * ?", Until: &until}, func(j *job.Job) { j.Overlap.Policy = job.OverlapReplace })
 		time.Sleep(2 * time.Minute)
-		if got, want := w.ends("g/a"), []string{"1 cancelled", "1 succeeded"}; !slices.Equal(got, want) {
+		if got, want := w.ends(), []string{"1 cancelled", "1 succeeded"}; !slices.Equal(got, want) {
 			w.t.Errorf("runs ended %q, want %q", got, want)
 		}
 		w.wantNothingLeft()
@@ -193,7 +193,7 @@ func TestAJobIsPausedWhenItFailsTooOften(t *testing.T) {
 		if err != nil || !entry.Paused || entry.Author != "carillon" || !strings.Contains(entry.Note, "3 runs in a row") {
 			w.t.Errorf("job %+v, %v; want it paused, with a note", entry, err)
 		}
-		if n := len(w.ends("g/a")); n != 3 {
+		if n := len(w.ends()); n != 3 {
 			w.t.Errorf("%d runs, want 3", n)
 		}
 		w.wantNothingLeft()

@@ -98,7 +98,8 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 		return
 	}
 	t.mu.Lock()
-	versions := append(t.calendars[e.Key()], v)
+	versions := t.calendars[e.Key()]
+	versions = append(versions, v)
 	t.calendars[e.Key()] = slices.Delete(versions, 0, max(len(versions)-bus.CalendarHistory, 0))
 	t.mu.Unlock()
 	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above

@@ -57,7 +57,7 @@ func (s *Scheduler) trimEvents(ctx context.Context) error {
 	if err := s.readers(ctx, t); err != nil {
 		return err
 	}
-	limit := uint64(max(events.Config.MaxBytes, 0)) //nolint:gosec // it is not negative
+	limit := uint64(max(events.Config.MaxBytes, 0))
 	var errs []error
 	for _, p := range t.plan(events.State.FirstSeq, limit > 0 && events.State.Bytes > limit/2) {
 		errs = append(errs, s.conn.PurgeEvents(ctx, p.filter, p.upTo))

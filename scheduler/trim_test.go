@@ -48,8 +48,8 @@ func (w *world) moveEvents() (stopped *atomic.Bool, moved *atomic.Int64) {
 }
 
 // tell stores a large event about a run of a job that nobody watches, as an executor does:
-// again and again while EVT refuses it. It returns how often that was.
-func (w *world) tell(n int, text []byte) (refused int) {
+// again and again while EVT refuses it.
+func (w *world) tell(n int, text []byte) {
 	w.t.Helper()
 	const name job.Name = "g/loud"
 	e := bus.EventOf(&bus.Trigger{RunID: job.NewRunID(time.Now()), Job: name, Shard: name.Shard(w.conn.Cluster().Shards), Attempt: 1, FireTime: time.Now()},
@@ -61,9 +61,8 @@ func (w *world) tell(n int, text []byte) (refused int) {
 	}
 	for {
 		if _, err = w.conn.JS.PublishMsg(w.t.Context(), m); err == nil {
-			return refused
+			return
 		}
-		refused++
 		time.Sleep(time.Second)
 	}
 }

@@ -143,11 +143,10 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 // checkInstant refuses an instant before 1970. The first instant of year 1 would be taken
 // for a parameter that is absent, and a range from there is longer than a duration can be.
 func checkInstant(name, text string) error {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if text == "" || err != nil || at.Unix() >= 0 { // what is no instant was refused before
-		return nil
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Unix() < 0 { // what is no instant was refused before
+		return invalid(name, text+" must not be before 1970-01-01T00:00:00Z")
 	}
-	return invalid(name, text+" must not be before 1970-01-01T00:00:00Z")
+	return nil
 }
 
 // decoders check the documents that packages job and alert define, which say more than a

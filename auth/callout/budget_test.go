@@ -54,7 +54,7 @@ func TestAGroupsBudgetShrinksWithTheRoomThatIsLeft(t *testing.T) {
 	now, used, sent := noon, int64(0), int64(0)
 	for now.Before(noon.Add(24 * time.Hour)) { // as fast as it may, with nobody who trims
 		now = now.Add(5 * time.Second)
-		b.room(uint64(used), limit) //nolint:gosec // not negative
+		b.room(uint64(used), limit)
 		more := int64(b.rate * 5)
 		sent += more
 		used += more

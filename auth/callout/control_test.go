@@ -213,5 +213,5 @@ func (a *attacker) waiting() {
 	stream, err := a.conn.JS.Stream(a.Context(), bus.StreamTrig)
 	a.check(err)
 	a.check(stream.Purge(a.Context(), jetstream.WithPurgeSubject(bus.SubjectTrigger(0, a.group))))
-	a.world.trigger(job.NewRunID(time.Now()), job.Name(a.group+"/wait"))
+	a.trigger(job.NewRunID(time.Now()), job.Name(a.group+"/wait"))
 }

@@ -95,5 +95,5 @@ func (s *Service) lookAtRoom(ctx context.Context) {
 		return
 	}
 	info := stream.CachedInfo()
-	s.budgets.room(info.State.Bytes, uint64(max(info.Config.MaxBytes, 0))) //nolint:gosec // not negative
+	s.budgets.room(info.State.Bytes, uint64(max(info.Config.MaxBytes, 0)))
 }

@@ -18,12 +18,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/alert"
+	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore/ingest"
+	"carillon/logstore/orphans"
 	"carillon/scheduler"
 	"carillon/webapi"
 )
@@ -65,9 +67,12 @@ func metricNames(t *testing.T) names {
 	_, ingestErr := ingest.New(conn, nil, ingest.Config{Metrics: all})
 	_, alertErr := alert.New(conn, alert.Config{Metrics: all})
 	_, ledgerErr := ledger.NewPatrol(conn, nil, job.Retention{}, nil, all)
+	_, orphansErr := orphans.New(conn, nil, nil, all)
+	keys, keysErr := callout.NewKeys()
+	_, calloutErr := callout.New(conn, conn.NC, keys, callout.Config{Registerer: all})
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
 	_, executorErr := executor.New(conn, executor.Config{Group: "g", Registerer: all})
-	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, apiErr, executorErr); err != nil {
+	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, orphansErr, keysErr, calloutErr, apiErr, executorErr); err != nil {
 		t.Fatal(err)
 	}
 	all.MustRegister(roomMetrics(t.Context(), conn)...)

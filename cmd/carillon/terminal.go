@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -46,7 +47,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 
 // Write implements [io.Writer].
 func (t *screen) Write(p []byte) (int, error) {
-	text := append(t.held, p...)
+	text := slices.Concat(t.held, p)
 	t.held = nil
 	out := make([]byte, 0, len(text)+len(endColour))
 	for len(text) > 0 {

@@ -30,23 +30,23 @@ echo searched
 // The set-up is that of deploy/systemd: the seed is root's, and comes on standard input.
 func TestATaskFindsNoSeedInTheRecommendedSetUp(t *testing.T) {
 	g := newGuarded(t)
-	place, err := os.MkdirTemp("", "carillon-hidden-")
+	place, err := os.MkdirTemp("", "carillon-hidden-") //nolint:usetesting // the test's own folder is closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(place) })
-	if err := os.Chmod(place, 0o755); err != nil { //nolint:gosec // for whoever the executor is
+	if err := os.Chmod(place, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(place, "home")
-	if err := os.Mkdir(home, 0o755); err != nil { //nolint:gosec // as above
+	if err := os.Mkdir(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	binary, ca := filepath.Join(place, "carillon"), filepath.Join(home, "ca.pem")
 	for to, from := range map[string]string{binary: program(t, "carillon"), ca: g.cert} {
 		data, err := os.ReadFile(from)
 		if err == nil {
-			err = os.WriteFile(to, data, 0o755) //nolint:gosec // as above
+			err = os.WriteFile(to, data, 0o755)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestATaskFindsNoSeedInTheRecommendedSetUp(t *testing.T) {
 		t.Errorf("a task finds a seed: %s", found)
 	}
 	readable := filepath.Join(home, "readable.seed")
-	if err := os.WriteFile(readable, seed, 0o644); err != nil { //nolint:gosec // what is not recommended
+	if err := os.WriteFile(readable, seed, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if found := find("", readable); !strings.Contains(found, "FOUND") {

@@ -176,10 +176,12 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	up := m.reaches(i)
 	do(name("pulls the trigger"), up && m.trigger && !m.delivered, func(m *model) {
 		m.delivered = true
-		if n.phase == reported {
+		switch n.phase {
+		case reported:
 			m.trigger = false // acknowledged
-		} else if n.phase == idle {
+		case idle:
 			m.take(i)
+		case claiming, running, ended: // it has the attempt
 		}
 	})
 	do(name("pulls it again"), up && m.trigger && m.delivered && !m.has(i), func(m *model) {

@@ -33,7 +33,7 @@ func (w *world) ageOut() {
 	r.finished = 0 // its trigger has gone all the same; but a second end may be there
 	for i, other := range w.events[seq:] {
 		if o := other.event; !other.gone && o.Kind == bus.EventFinished && o.RunID == e.event.RunID && o.Attempt == e.event.Attempt && o.Index == e.event.Index {
-			r.finished, r.at, r.status = seq+uint64(i)+1, other.at, o.Status //nolint:gosec // an index
+			r.finished, r.at, r.status = seq+uint64(i)+1, other.at, o.Status
 			return
 		}
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 // unreadable tells the machine of a version of g/a as a program does that cannot read it.
-func (b *bench) unreadable(after time.Duration, version int) {
+func (b *bench) unreadable(after time.Duration) {
 	b.t.Helper()
+	const version = 2
 	v := &job.Version{Version: version}
 	v.Job.Job = "g/a"
 	name := bus.JobVersion(v.Job.Job, version)
@@ -28,7 +29,7 @@ func TestAJobIsHeldWhoseVersionTheOwnerCannotReadAndItsFiresAreDecidedByOneWhoCa
 	b.put(0, 1, minutely)
 	b.put(0, 1, other)
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule", "12:01:00 g/b@1 pending schedule")
-	b.unreadable(90*time.Second, 2)
+	b.unreadable(90 * time.Second)
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/b@1 pending schedule")
 	b.put(2*time.Minute, 2, func(v *job.Version) { other(v); v.Schedule.Cron = "*/3 * * * *" }) // a later revision
 	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:03:00 g/b@2 pending schedule")
@@ -39,7 +40,7 @@ func TestAJobIsHeldWhoseVersionTheOwnerCannotReadAndItsFiresAreDecidedByOneWhoCa
 		second()
 		b.put(2*time.Minute, 2, func(v *job.Version) { other(v); v.Schedule.Cron = "*/3 * * * *" })
 	}
-	load(func() { b.unreadable(90*time.Second, 2) }) // another one who cannot
+	load(func() { b.unreadable(90 * time.Second) }) // another one who cannot
 	b.want(b.step(6*time.Minute, bus.MaxBatch), "12:06:00 g/b@2 pending schedule")
 	read := func() {
 		b.put(90*time.Second, 2, func(v *job.Version) { minutely(v); v.Schedule.Cron = "*/2 * * * *" })
@@ -52,9 +53,9 @@ func TestAJobIsHeldWhoseVersionTheOwnerCannotReadAndItsFiresAreDecidedByOneWhoCa
 		t.Errorf("the cursor lists %d versions that nobody could read", n)
 	}
 	// A downgrade: what was decided by one who could read it is not decided again.
-	load(func() { b.unreadable(90*time.Second, 2) })
+	load(func() { b.unreadable(90 * time.Second) })
 	b.want(b.step(9*time.Minute, bus.MaxBatch), "12:09:00 g/b@2 pending schedule")
-	load(func() { b.unreadable(90*time.Second, 2) })
+	load(func() { b.unreadable(90 * time.Second) })
 	b.want(b.step(10*time.Minute+IdleAfter*time.Millisecond, bus.MaxBatch))
 	load(read)
 	b.want(b.step(12*time.Minute, bus.MaxBatch),
@@ -64,7 +65,7 @@ func TestAJobIsHeldWhoseVersionTheOwnerCannotReadAndItsFiresAreDecidedByOneWhoCa
 func TestARunOfAJobThatTheOwnerCannotReadIsRefusedUntilSomebodyCan(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, minutely)
-	b.unreadable(time.Second, 2)
+	b.unreadable(time.Second)
 	if _, err := b.m.Submit(bus.TriggerRequest{Job: "g/a", RunID: job.FireRunID("g/a", noon.UnixMilli(), job.CauseManual)}); err == nil {
 		t.Error("a run was taken for a version that cannot be read")
 	}
