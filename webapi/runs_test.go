@@ -131,7 +131,8 @@ func TestLinesAreCountedOverTimeAndByFilter(t *testing.T) {
 	count("parts=1&to=2026-01-05T12:01:30Z&run_id="+string(y.RunID), 30*time.Second, 12)
 	count("from=2026-01-05T12:00:00Z&to=2026-01-05T12:00:00.002Z&parts=5", time.Millisecond, 12, 0)
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?text=%22open", nil, "text")
-	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?from=0001-01-01T00:00:00.001Z&to=9999-12-31T00:00:00Z", nil, "to")
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z", nil, "to")
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?from=0001-01-01T00:00:00.001Z&to=2026-01-05T12:00:00Z", nil, "from")
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?parts=241", nil, "parts")
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/histogram?from=2026-01-05T12:00:00Z&to=2026-01-05T12:00:00Z", nil, "to")
 }
