@@ -68,9 +68,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	forge(own, bus.MessageEvent, []byte(strings.Repeat("[", 100_000)))
 	forge(own, bus.MessageTrigger, event(func(*bus.Event) {}))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Job = "payroll/report" }))
-	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Shard = shard + 1 }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Kind = "promoted" }))
-	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Status = job.StatusSkipped }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.Attempt = -1 }))
 	forge(own, bus.MessageEvent, event(func(e *bus.Event) { e.RunID = "../../etc/passwd" }))
 	forge("evt.9999.default", bus.MessageEvent, event(func(e *bus.Event) { e.Shard = 9999 }))
@@ -109,11 +107,18 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	}
 	awaitRefused(2*forged + 1)
 	letters(bus.HeaderToken+" is missing", "list")
-	// A second end of a run that has one is well formed, comes too late, and changes nothing.
-	late := bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))
-	late.Header.Set(bus.HeaderToken, token)
-	if err := nc.PublishMsg(late); err != nil {
-		t.Fatal(err)
+	// A second end of a run that has one comes too late, and changes nothing: one that is well
+	// formed, and those of which it is plain whose end they are, though something in them is wrong.
+	for _, change := range []func(*bus.Event){
+		func(*bus.Event) {},
+		func(e *bus.Event) { e.Shard = shard + 1 },
+		func(e *bus.Event) { e.Status = job.StatusSkipped },
+	} {
+		late := bus.NewMessage(own, bus.MessageEvent, event(change))
+		late.Header.Set(bus.HeaderToken, token)
+		if err := nc.PublishMsg(late); err != nil {
+			t.Fatal(err)
+		}
 	}
 	next := d.run(t, "ask-me")
 	d.awaitSuccess(t, next)
