@@ -64,7 +64,7 @@ it("of eight pieces the one that fails makes the run fail, and is the one that i
   const id = await program.run("default/eight");
   const { page, faults, close } = await open(`/runs/${id}`);
   await page.locator(".runhead").getByText("Failed").waitFor();
-  expect(await page.locator(".pieces .piece").count()).toBe(8);
+  await expect.poll(() => page.locator(".pieces .piece").count()).toBe(8);
   await page.getByRole("button", { name: "Piece 5: Failed", pressed: true }).waitFor();
   await page.locator(".ll").getByText("piece 5 of 8").waitFor();
   await page.getByRole("button", { name: "Piece 2: Succeeded" }).click();

@@ -22,7 +22,11 @@ export function Guide({ jobs, onDone }: { jobs: number; onDone(): void }) {
   const connected = useQuery(groupsQuery).data?.items.some((g) => g.instances.length > 0) ?? false;
   const first = useQuery(latestRuns({}, 1)).data?.items[0];
   const ran = first !== undefined && !isLiving(first.status);
-  const alerts = (useQuery({ ...rulesQuery, retry: false }).data?.items.length ?? 0) > 0;
+  // The rules that exist from the start reach nobody until somebody adds a channel.
+  const alerts =
+    useQuery({ ...rulesQuery, retry: false }).data?.items.some(
+      (rule) => (rule.definition.channels ?? []).length > 0,
+    ) ?? false;
   return (
     <Card className="guide">
       <div className="guide-head">
