@@ -561,6 +561,7 @@ func TestSecretsReachTheChannelAndNobodyElse(t *testing.T) {
 		}
 		w.answers(func(request) int { return http.StatusForbidden })
 		w.ends(report, job.StatusFailed)
+		time.Sleep(settled) // the first incident is tried again meanwhile, with the secret
 		if d := w.incidents()[0].Deliveries[0]; d.Reason != "answered 403 Forbidden: " {
 			w.t.Errorf("delivery %+v", d)
 		}
