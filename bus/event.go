@@ -166,7 +166,8 @@ func (e *Event) encode() ([]byte, error) {
 // A finished event that says which attempt has ended is an end, whatever else is wrong with
 // it: it is returned as one of an attempt that failed, with a message that says what is wrong.
 // Times that cannot be are corrected, and texts that are too long are cut; the message says
-// so. All readers of a stream get the same event.
+// so. An executor's word that another attempt follows counts only where the trigger has a
+// rule for that. All readers of a stream get the same event.
 func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time, shards int) (*Event, error) {
 	if err := needsKind(header, MessageEvent); err != nil {
 		return nil, err
@@ -183,7 +184,8 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	if err := e.attribute(subject, shards); err != nil {
 		return nil, err
 	}
-	by, err := t.speaker(header, MessageEvent, data, &attempt{e.Job, e.RunID, e.Attempt, e.Piece})
+	of := attempt{job: e.Job, run: e.RunID, attempt: e.Attempt, Piece: e.Piece}
+	by, err := t.speaker(header, MessageEvent, data, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +204,7 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	case damage != nil:
 		e.fail(damage)
 	}
+	e.Retry = e.Retry && (by == server || of.repeats)
 	e.correct(stored.UTC().Truncate(time.Millisecond))
 	return e, nil
 }

@@ -27,11 +27,14 @@ import (
 const HeaderToken = "Carillon-Token"
 
 // A token is the id of a key, a dot, and the beginning of an HMAC-SHA256 with that key, in
-// base64url.
+// base64url. One of an attempt that others may follow ends in mayRepeat, which the MAC
+// covers.
 const (
 	keyIDSize  = 8 // in hexadecimal digits
 	macSize    = 16
 	secretSize = 32
+
+	mayRepeat = ".r"
 )
 
 // What a token says begins with one of these, so that no token for one thing is a token
@@ -117,6 +120,7 @@ type attempt struct {
 	run     job.RunID
 	attempt int
 	Piece
+	repeats bool // another attempt may follow
 }
 
 // append appends what a token for the attempt says. Neither a name nor an id has a zero
@@ -127,6 +131,9 @@ func (a *attempt) append(dst []byte) []byte {
 	dst = append(append(dst, a.run...), 0)
 	for _, n := range [...]int{a.attempt, a.Index, a.Total} {
 		dst = append(strconv.AppendInt(dst, int64(n), 10), 0)
+	}
+	if a.repeats {
+		dst = append(dst, mayRepeat...)
 	}
 	return dst
 }
@@ -155,10 +162,15 @@ func (t *Tokens) signer(now time.Time) *tokenKey {
 }
 
 // Trigger returns the token of a trigger: whoever has it may report about the trigger's
-// attempt, or its piece, and about nothing else.
-func (t *Tokens) Trigger(tr *Trigger, now time.Time) string {
-	a := attempt{tr.Job, tr.RunID, tr.Attempt, tr.Piece}
-	return t.signer(now).token(a.append, nil)
+// attempt, or its piece, and about nothing else. repeats says whether the
+// trigger has a rule for further attempts, or it may not be said that one follows.
+func (t *Tokens) Trigger(tr *Trigger, repeats bool, now time.Time) string {
+	a := attempt{tr.Job, tr.RunID, tr.Attempt, tr.Piece, repeats || tr.Split}
+	token := t.signer(now).token(a.append, nil)
+	if a.repeats {
+		token += mayRepeat
+	}
+	return token
 }
 
 // ServerEvent returns e as a message for EVT that a server says itself. JetStream takes it
@@ -191,7 +203,7 @@ const (
 
 // speaker returns who has sent a message of some kind about an attempt. The error is an
 // *InvalidError for [HeaderToken] when it is somebody who may not: nothing else that the
-// message says is to be believed then.
+// message says is to be believed then. It notes in a whether another attempt may follow.
 func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attempt) (speaker, error) {
 	token := header.Get(HeaderToken)
 	refuse := func(format string, args ...any) (speaker, error) {
@@ -200,6 +212,7 @@ func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attemp
 	if token == "" {
 		return refuse("is missing; whoever was given the attempt sends back the token of its trigger")
 	}
+	token, a.repeats = strings.CutSuffix(token, mayRepeat)
 	id, sum, ok := parseToken(token)
 	if !ok {
 		return refuse("is no token; whoever was given the attempt sends back that of its trigger, unchanged")

@@ -105,6 +105,48 @@ func TestOnlyWhoeverWasGivenAnAttemptAddsToItsLog(t *testing.T) {
 	}
 }
 
+func TestAnAttemptFollowsOnlyWhereTheTriggerHasARuleForIt(t *testing.T) {
+	decode := func(m *nats.Msg) *bus.Event {
+		t.Helper()
+		e, err := tokens.DecodeEvent(m.Subject, m.Header, m.Data, noon, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	end := everyEnd()
+	end.Status, end.Retry = job.StatusFailed, true
+	of := &bus.Trigger{RunID: end.RunID, Job: end.Job, Attempt: end.Attempt, Piece: end.Piece}
+	for _, repeats := range []bool{false, true} {
+		m, err := end.Msg(tokens.Trigger(of, repeats, noon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decode(m); got.Retry != repeats || got.Status != job.StatusFailed {
+			t.Errorf("with a rule %t: %s, another attempt follows %t", repeats, got.Status, got.Retry)
+		}
+	}
+	splits := *of
+	splits.Split = true
+	m, err := end.Msg(tokens.Trigger(&splits, false, noon))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !decode(m).Retry {
+		t.Error("after a list of pieces nothing follows")
+	}
+	word, err := tokens.ServerEvent(end, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !decode(word).Retry {
+		t.Error("a server may not say that another attempt follows")
+	}
+	m.Header.Set(bus.HeaderToken, tokens.Trigger(of, false, noon)+".r")
+	_, err = tokens.DecodeEvent(m.Subject, m.Header, m.Data, noon, 64)
+	refusedToken(t, "made to one with a rule", m.Header, err)
+}
+
 func TestAServersWordHoldsForExactlyWhatItSaid(t *testing.T) {
 	m, err := tokens.ServerEvent(everyEnd(), noon)
 	if err != nil {
@@ -125,7 +167,7 @@ func TestAServersWordHoldsForExactlyWhatItSaid(t *testing.T) {
 func TestOnlyServersSayThatNobodyHasAnAttempt(t *testing.T) {
 	e := event(bus.EventHeld)
 	e.Shard = e.Job.Shard(64)
-	m, err := e.Msg(tokens.Trigger(trigger(), noon))
+	m, err := e.Msg(tokens.Trigger(trigger(), false, noon))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +194,7 @@ func TestNobodyGuessesTheIDOfAnEvent(t *testing.T) {
 		}
 		return m.Header.Get(nats.MsgIdHdr)
 	}
-	token := tokens.Trigger(trigger(), noon)
+	token := tokens.Trigger(trigger(), false, noon)
 	executors := id(e.Msg(token))
 	if !strings.Contains(executors, token) {
 		t.Errorf("the id is %q", executors)
@@ -233,7 +275,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 				w.t.Error(err)
 			}
 		}()
-		before := w.conn.Tokens().Trigger(trigger(), time.Now())
+		before := w.conn.Tokens().Trigger(trigger(), false, time.Now())
 		first, err := kv.Get(w.t.Context(), "token-keys")
 		if err != nil {
 			w.t.Fatal(err)
@@ -246,11 +288,11 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got := w.conn.Tokens().Trigger(trigger(), time.Now()); got != before {
+		if got := w.conn.Tokens().Trigger(trigger(), false, time.Now()); got != before {
 			w.t.Errorf("the new key signs at once: %s", got)
 		}
 		time.Sleep(time.Minute)
-		after := w.conn.Tokens().Trigger(trigger(), time.Now())
+		after := w.conn.Tokens().Trigger(trigger(), false, time.Now())
 		if !strings.HasPrefix(after, "0123abcd.") {
 			w.t.Errorf("the new key does not sign: %s", after)
 		}
@@ -271,7 +313,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 				w.t.Fatal(err)
 			}
 			time.Sleep(time.Second)
-			if got := w.conn.Tokens().Trigger(trigger(), time.Now()); got != after {
+			if got := w.conn.Tokens().Trigger(trigger(), false, time.Now()); got != after {
 				w.t.Errorf("with %q the token is %s", damaged, got)
 			}
 		}
@@ -324,7 +366,7 @@ func BenchmarkTokens(b *testing.B) {
 	b.Run("sign", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			tokens.Trigger(t, noon)
+			tokens.Trigger(t, false, noon)
 		}
 	})
 	word, err := tokens.ServerEvent(everyEnd(), noon)

@@ -51,7 +51,7 @@ func (b *devBus) fire(name job.Name, handler, params string) {
 	data, err := json.Marshal(t)
 	must(err)
 	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, t.Job.Group()), bus.MessageTrigger, data)
-	m.Header.Set(bus.HeaderToken, b.conn.Tokens().Trigger(&t, now))
+	m.Header.Set(bus.HeaderToken, b.conn.Tokens().Trigger(&t, t.Retry.Limit > 0, now))
 	_, err = b.conn.JS.PublishMsg(context.Background(), m)
 	must(err)
 }

@@ -12,20 +12,20 @@ import (
 // trigger, or, of the kind held, as a server does. tokens are those of the cluster.
 func Event(tokens *bus.Tokens, e *bus.Event) (*nats.Msg, error) {
 	if e.Kind != bus.EventHeld {
-		return e.Msg(tokens.Trigger(&bus.Trigger{RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, Piece: e.Piece}, time.Now()))
+		return e.Msg(tokens.Trigger(&bus.Trigger{RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, Piece: e.Piece}, e.Retry, time.Now()))
 	}
 	return tokens.ServerEvent(e, time.Now())
 }
 
 // Log returns l as whoever was given its attempt publishes it.
 func Log(tokens *bus.Tokens, l *bus.Log) (*nats.Msg, error) {
-	return l.Msg(tokens.Trigger(&bus.Trigger{RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: l.Piece}, time.Now()))
+	return l.Msg(tokens.Trigger(&bus.Trigger{RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: l.Piece}, false, time.Now()))
 }
 
 // Trigger returns t as the owner of its shard publishes it, on the given subject, with
 // body, made by [bus.TriggerBody.Encode].
 func Trigger(tokens *bus.Tokens, subject string, t *bus.Trigger, body string) *nats.Msg {
 	m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, body))
-	m.Header.Set(bus.HeaderToken, tokens.Trigger(t, time.Now()))
+	m.Header.Set(bus.HeaderToken, tokens.Trigger(t, t.Retry.Limit > 0, time.Now()))
 	return m
 }

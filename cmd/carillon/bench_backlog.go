@@ -113,7 +113,7 @@ func (w *benchWorld) pileUp(ctx context.Context, n int) error {
 			subject = bus.SubjectRouted(t.Shard, stuckGroup)
 		}
 		m := bus.NewMessage(subject, bus.MessageTrigger, bus.AppendTrigger(nil, t, text))
-		m.Header.Set(bus.HeaderToken, w.conn.Tokens().Trigger(t, now))
+		m.Header.Set(bus.HeaderToken, w.conn.Tokens().Trigger(t, false, now))
 		batch = append(batch, m)
 		if len(batch) == bus.MaxBatch || i == n-1 {
 			if _, err := w.conn.PublishBatch(ctx, batch); err != nil {

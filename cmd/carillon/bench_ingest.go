@@ -177,7 +177,7 @@ func (p *benchPast) log(i int) (*nats.Msg, error) {
 			Seq: int64(seq + 1), At: fire.Add(time.Duration(seq) * time.Millisecond), Level: bus.LevelInfo, Output: bus.OutputStdout, Text: benchText(i, seq),
 		})
 	}
-	return l.Msg(p.tokens.Trigger(t, fire))
+	return l.Msg(p.tokens.Trigger(t, false, fire))
 }
 
 // benchText is a line as programs write them, about 76 bytes long.
@@ -191,7 +191,7 @@ func (p *benchPast) end(i int) (*nats.Msg, error) {
 	e := bus.EventOf(t, bus.EventFinished, fire.Add(time.Second))
 	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, benchLines
 	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
-	return e.Msg(p.tokens.Trigger(t, fire))
+	return e.Msg(p.tokens.Trigger(t, false, fire))
 }
 
 // settledCPU waits until parts are merged, and returns what ClickHouse has used of its

@@ -38,7 +38,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 
 	// What an executor of group "default" may publish, and what it must not say there of a
 	// run that it was given.
-	token := conn.Tokens().Trigger(&bus.Trigger{RunID: victim, Job: "default/ask-me", Attempt: 1}, time.Now())
+	token := conn.Tokens().Trigger(&bus.Trigger{RunID: victim, Job: "default/ask-me", Attempt: 1}, false, time.Now())
 	shard := job.Name("default/ask-me").Shard(bus.DefaultShards)
 	own := bus.SubjectEvent(shard, "default")
 	event := func(change func(*bus.Event)) []byte {

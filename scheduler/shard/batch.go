@@ -134,7 +134,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
-	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, b.now)}
+	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, body.repeats, b.now)}
 	if b.m.cfg.Traced {
 		m.Header[tracing.Header] = []string{tracing.Parent(tracing.Fire(string(t.RunID), t.Attempt))}
 	}

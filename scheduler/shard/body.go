@@ -14,12 +14,13 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
+	repeats  bool // it has a rule for further attempts
 	priority job.Priority
 }
 
 func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
-	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, priority: b.Priority}, err
+	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0, priority: b.Priority}, err
 }
 
 // subject returns where triggers of a group with the body go.
