@@ -83,6 +83,10 @@ func (a *audit) check(t *testing.T) {
 // fired reports whether a run is one that a schedule asked for.
 func fired(r *client.Run) bool { return r.Cause == job.CauseSchedule || r.Cause == job.CauseMisfire }
 
+// early is by how much a run may begin before it is due: schedulers take their clocks to be
+// right that differ by less.
+const early = 3 * time.Second
+
 // checkRun checks what one row says against what the run itself wrote.
 func (a *audit) checkRun(wrong differences, r *client.Run) {
 	tell := fmt.Sprintf("%s of %s, delivery %d on %s, journal %v", r.RunID, r.Job, r.Delivery, r.Instance, a.journal[r.RunID])
@@ -97,6 +101,9 @@ func (a *audit) checkRun(wrong differences, r *client.Run) {
 		wrong.add("runs that succeeded without having happened", "%s %s", k.name, tell)
 	case r.Status == job.StatusSkipped && len(happened) > 0:
 		wrong.add("runs that happened though they were skipped", "%s %s", k.name, tell)
+	}
+	if fired(r) && !r.StartedAt.IsZero() && r.StartedAt.Before(r.FireTime.Add(-early)) {
+		wrong.add("runs that began before their time", "%s %s: due %s, begun %s", k.name, tell, r.FireTime, r.StartedAt)
 	}
 	if k.once && len(happened) > 1 {
 		wrong.add("runs done more often than the at most once that was asked", "%s", tell)

@@ -40,6 +40,17 @@ func chaosFor(t *testing.T) time.Duration {
 	return d
 }
 
+// jobsFor returns how many jobs fire each second while there are faults for d. What is late is
+// made up for afterwards, and hours of faults must not leave more than that takes.
+func jobsFor(d time.Duration) int {
+	if d > manyMinutes {
+		return 60 // all kinds, once at least
+	}
+	return 200
+}
+
+const manyMinutes = 5 * time.Minute
+
 func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1, nil) }
 
 func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3, nil) }
@@ -53,12 +64,12 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	if history != nil {
 		flags = []string{"--store", history.URL(historyDatabase)}
 	}
-	c := newCluster(t, replicas, "chaos", flags...)
+	c := newCluster(t, replicas, "chaos", d >= clocksFrom, flags...)
 	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute), history: history}
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
-	l := newLoad("chaos", 200, time.Now().UTC().Truncate(rate).Add(saving+d))
+	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d))
 	c.startMortals("chaos", l.until)
 	w := newWishes(l, c.api)
 	twice, err := newTwins(c, "chaos")

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,7 +32,11 @@ type cluster struct {
 	nats      []*process
 	servers   []*process // the first has the store and the API, too
 	executors []*process
-	url       string // of all NATS servers
+	ports     []int  // of the NATS servers
+	url       string // of all NATS servers, past the links
+	links     []*link
+	disks     []*disk  // of the NATS servers
+	clocks    []string // files that say how wrong the clocks of servers are; none when they cannot be
 	nc        *nats.Conn
 	js        jetstream.JetStream
 	api       *client.API
@@ -41,16 +46,17 @@ type cluster struct {
 
 // newCluster starts replicas NATS servers, three Carillon servers and three
 // executors of the group, and waits until they are ready. Flags are those of the server
-// that has the store.
-func newCluster(t *testing.T, replicas int, group string, flags ...string) *cluster {
+// that has the store. Each process has a link to each NATS server. The clocks of the servers
+// that have no store can be made wrong if wanted.
+func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
 	ports := freePorts(t, 2*replicas+1)
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
-	c.startServers(ports[2*replicas], replicas, flags)
+	c.startServers(ports[2*replicas], replicas, clocks, flags)
 	for i := range 3 {
 		name := fmt.Sprintf("executor-%d", i)
-		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.url, "--slots", "128")
+		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--slots", "128")
 	}
 	return c
 }
@@ -86,23 +92,24 @@ func freePorts(t *testing.T, n int) []int {
 
 func (c *cluster) startNATS(ports, routes []int) {
 	c.t.Helper()
-	var urls, peers []string
+	c.ports = ports
+	urls := make([]string, len(ports))
 	for i, port := range ports {
-		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", port))
-		peers = append(peers, fmt.Sprintf("%q", fmt.Sprintf("nats://127.0.0.1:%d", routes[i])))
+		urls[i] = fmt.Sprintf("nats://127.0.0.1:%d", port)
 	}
 	c.url = strings.Join(urls, ",")
 	for i, port := range ports {
-		conf, folder := carillon.NATSConf, c.t.TempDir()
+		conf, folder, name := carillon.NATSConf, c.t.TempDir(), c.natsName(i)
 		if len(ports) > 1 {
-			conf += fmt.Sprintf("\ncluster { name: e2e, listen: \"127.0.0.1:%d\", routes: [%s] }\n", routes[i], strings.Join(peers, ", "))
+			conf += c.routes(name, routes, i)
 		}
 		path := filepath.Join(folder, "nats.conf")
 		if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 			c.t.Fatal(err)
 		}
-		name := fmt.Sprintf("nats-%d", i)
-		p := newProcess(c.t, name, nil, program(c.t, "natsd"), path, filepath.Join(folder, "store"), name, fmt.Sprintf("127.0.0.1:%d", port))
+		d := newDisk(c.t)
+		c.disks = append(c.disks, d)
+		p := newProcess(c.t, name, nil, d.command(program(c.t, "natsd"), path, filepath.Join(d.path, "store"), name, fmt.Sprintf("127.0.0.1:%d", port))...)
 		p.begin(c.t)
 		c.nats = append(c.nats, p)
 	}
@@ -122,18 +129,44 @@ func (c *cluster) startNATS(ports, routes []int) {
 	c.t.Cleanup(c.nc.Close)
 }
 
-func (c *cluster) startServers(port, replicas int, flags []string) {
+// natsName returns the name of a NATS server.
+func (*cluster) natsName(i int) string { return fmt.Sprintf("nats-%d", i) }
+
+// routes returns the part of a NATS server's configuration that joins it to the others. It
+// tells nobody of a way past the links: what it says of its own address leads nowhere.
+func (c *cluster) routes(name string, ports []int, own int) string {
+	var peers []string
+	for i, port := range ports {
+		if i == own {
+			continue
+		}
+		l := newLink(c.t, name, c.natsName(i), fmt.Sprintf("127.0.0.1:%d", port))
+		c.links = append(c.links, l)
+		peers = append(peers, fmt.Sprintf("%q", "nats://"+l.address()))
+	}
+	return fmt.Sprintf("\ncluster { name: e2e, listen: \"127.0.0.1:%d\", advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\n",
+		ports[own], strings.Join(peers, ", "))
+}
+
+func (c *cluster) startServers(port, replicas int, clocks bool, flags []string) {
 	c.t.Helper()
 	data := filepath.Join(c.t.TempDir(), "data")
 	for i := range 3 {
-		args := []string{program(c.t, "carillon"), "server", "--nats", c.url, "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i)}
+		name := fmt.Sprintf("server-%d", i)
+		binary, env := program(c.t, "carillon"), []string(nil)
+		if clocks && i > 0 {
+			offset := filepath.Join(c.t.TempDir(), "offset")
+			c.clocks = append(c.clocks, offset)
+			binary, env = offclock(c.t), []string{"CLOCK_OFFSET=" + offset}
+		}
+		args := []string{binary, "server", "--nats", c.reach(name), "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i)}
 		if i == 0 {
 			args = append(args, "--http", fmt.Sprintf("127.0.0.1:%d", port), "--data", data)
 			args = append(args, flags...)
 		} else {
 			args = append(args, "--roles", "scheduler")
 		}
-		p := newProcess(c.t, fmt.Sprintf("server-%d", i), nil, args...)
+		p := newProcess(c.t, name, env, args...)
 		p.keep = true
 		p.begin(c.t)
 		c.servers = append(c.servers, p)
@@ -191,27 +224,47 @@ func (c *cluster) awaitReady() {
 	})
 }
 
+func (c *cluster) isNATS(name string) bool {
+	return slices.ContainsFunc(c.nats, func(p *process) bool { return p.name == name })
+}
+
 func (c *cluster) processes() []*process {
 	all := append([]*process(nil), c.nats...)
 	return append(append(all, c.servers...), c.executors...)
 }
 
-// whole returns an error unless every replica of every stream is up to date, so that
-// one NATS server may be lost.
+// replica is one of the replicas of a stream.
+type replica struct{ stream, server string }
+
+// wholeWithin is how long a replica may be behind. On a busy machine some are at any moment.
+const wholeWithin = 3 * time.Second
+
+// whole returns an error unless every replica of every stream has all of it, or had just now,
+// so that one NATS server may be lost.
 func (c *cluster) whole() error {
-	ctx := c.t.Context()
-	lister := c.js.ListStreams(ctx)
+	seen := map[replica]bool{}
+	return within(wholeWithin, func() error { return c.lookWhole(seen) })
+}
+
+// lookWhole is one look of whole. It adds the replicas that have all of their streams to seen.
+func (c *cluster) lookWhole(seen map[replica]bool) error {
+	lister := c.js.ListStreams(c.t.Context())
 	streams := 0
+	var behind error
 	for info := range lister.Info() {
 		streams++
 		switch {
 		case info.Cluster == nil:
 		case info.Cluster.Leader == "":
-			return fmt.Errorf("stream %s has no leader", info.Config.Name)
+			behind = fmt.Errorf("stream %s has no leader", info.Config.Name)
 		default:
 			for _, r := range info.Cluster.Replicas {
-				if !r.Current || r.Offline {
-					return fmt.Errorf("replica %s of stream %s is behind", r.Name, info.Config.Name)
+				is := replica{info.Config.Name, r.Name}
+				if r.Current && !r.Offline {
+					seen[is] = true
+				}
+				if r.Offline || !seen[is] {
+					behind = fmt.Errorf("replica %s of stream %s is behind", is.server, is.stream)
 				}
 			}
 		}
@@ -222,7 +275,7 @@ func (c *cluster) whole() error {
 	if streams < 9 {
 		return fmt.Errorf("%d streams answer", streams)
 	}
-	return nil
+	return behind
 }
 
 // brokenOff returns what processes said when they ended because of a bug of theirs.

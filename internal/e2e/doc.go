@@ -12,6 +12,10 @@
 // random for as long as CARILLON_CHAOS says, heal everything, and then count: each fire
 // of each job, as it follows from the job's schedule, has one run, that run has one end,
 // and the runs themselves have kept a journal that says how often they really happened.
+// Processes are killed and frozen; links between them are cut, which closes them or leaves
+// them silent; a NATS server of three loses its streams, or the room for them; and, when
+// there is a minute of faults or more, the clocks of schedulers are wrong by up to 25 h. The
+// disk that is filled is a small file system in a name space, where the system allows one.
 // Some faults are not left to chance: executors kill themselves at chosen instants of an
 // attempt (mortal), and triggers are handed to two instances (twins). Meanwhile jobs are
 // edited, and people ask for backfills and for runs once more, each of which is counted

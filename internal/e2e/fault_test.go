@@ -14,14 +14,14 @@ import (
 
 // fault is something that was done to a process.
 type fault struct {
-	kind   string // kill or freeze
+	kind   string // kill, freeze, cut, silence, wipe, fill or clock
 	target string
 	at     time.Time
 	lasted time.Duration
 }
 
-// chaos does harm to a cluster. Each kind of process has a lane of its own, which
-// harms one process at a time, so that harm of different kinds overlaps.
+// chaos does harm to a cluster. Each kind of process, the network and the clocks have a
+// lane of their own, which does one harm at a time, so that harm of different kinds overlaps.
 type chaos struct {
 	c    *cluster
 	seed uint64
@@ -32,6 +32,9 @@ type chaos struct {
 	// edit changes a job, wish asks for a run, and twin has a trigger handed out twice,
 	// while everything may be down.
 	edit, wish, twin func(context.Context, *rand.Rand) error
+	// routes is held by whoever needs all NATS servers to reach each other, or keeps them
+	// from it.
+	routes sync.Mutex
 
 	mu     sync.Mutex
 	faults []fault
@@ -44,6 +47,10 @@ func (x *chaos) run(ctx context.Context) {
 	lanes.Go(func() { x.harmServers(ctx, x.random(1)) })
 	lanes.Go(func() { x.harmExecutors(ctx, x.random(2)) })
 	lanes.Go(func() { x.harmNATS(ctx, x.random(3)) })
+	lanes.Go(func() { x.harmLinks(ctx, x.random(8)) })
+	if len(x.c.clocks) > 0 {
+		lanes.Go(func() { x.harmClocks(ctx, x.random(9)) })
+	}
 	if x.history != nil {
 		lanes.Go(func() { x.harmHistory(ctx, x.random(7)) })
 	}
@@ -80,18 +87,28 @@ func (x *chaos) harmExecutors(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// harmNATS harms one server at a time, and the next when the streams are whole.
+// harmNATS harms one server at a time, and the next when the streams are whole. Of several
+// servers the first to be harmed loses its streams, and the second the room for them.
 func (x *chaos) harmNATS(ctx context.Context, r *rand.Rand) {
+	alone := len(x.c.nats) == 1
+	n := 0
 	for pause(ctx, between(r, 3*time.Second, 8*time.Second)) {
 		if x.c.whole() != nil {
 			continue
 		}
-		target := x.c.nats[r.IntN(len(x.c.nats))]
-		if r.IntN(3) != 0 {
+		i := r.IntN(len(x.c.nats))
+		target, disk := x.c.nats[i], x.c.disks[i]
+		switch at := r.IntN(8); {
+		case !alone && (n == 0 || at == 0):
+			x.wipe(target, disk)
+		case !alone && (n == 1 || at == 1) && disk.small():
+			x.fill(ctx, target, disk, between(r, time.Second, 6*time.Second))
+		case at <= 5:
 			x.kill(ctx, target, between(r, 0, 4*time.Second))
-		} else {
+		default:
 			x.freeze(ctx, target, between(r, 6*time.Second, 9*time.Second))
 		}
+		n++
 	}
 }
 

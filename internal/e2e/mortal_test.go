@@ -17,7 +17,7 @@ func (c *cluster) startMortals(group string, until time.Time) {
 	c.t.Helper()
 	for i := range mortals {
 		name := fmt.Sprintf("mortal-%d", i)
-		c.startExecutor(name, program(c.t, "mortal"), group, name, c.url, until.Format(time.RFC3339))
+		c.startExecutor(name, program(c.t, "mortal"), group, name, c.reach(name), until.Format(time.RFC3339))
 	}
 }
 
