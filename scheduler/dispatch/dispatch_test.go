@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -352,6 +353,35 @@ func TestAnInstanceThatWasCutOffGoesOnWithWhatItHas(t *testing.T) {
 		w.wantBegan("a job")
 		w.wantTold(tr, "started a", "finished succeeded a")
 	})
+}
+
+func TestARunWhoseInstanceIsSlowToAnswerIsOfferedToNoOther(t *testing.T) {
+	for _, first := range []bool{true, false} { // the dispatcher asks the first choice in another way
+		run(t, func(w *world) {
+			w.dispatcher("node")
+			if !first {
+				full := w.executor("0", 10*time.Minute, oneSlot)
+				time.Sleep(time.Second)
+				w.trigger(job.RouteFirst, named("g/long"))
+				time.Sleep(time.Second)
+				w.wantBegan("0 long")
+				defer full.stop()
+			}
+			w.executor("a", time.Minute)
+			w.executor("b", time.Minute)
+			time.Sleep(time.Second)
+			w.broker.Partition("a") // the request reaches it in the end
+			tr := w.trigger(job.RouteFirst)
+			time.Sleep(bus.AckWait / 2)
+			w.wantBegan("")
+			w.broker.Heal("a")
+			time.Sleep(2 * time.Minute)
+			w.wantBegan("a job")
+			if told := w.told(tr); !slices.Contains(told, "finished succeeded a") {
+				t.Errorf("told %q", told)
+			}
+		})
+	}
 }
 
 func TestDeliveriesThatNobodyBeganDoNotLoseAnAttempt(t *testing.T) {
