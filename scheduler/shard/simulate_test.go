@@ -3,7 +3,9 @@ package shard
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -169,7 +171,12 @@ func (w *world) lastWord() uint64 {
 
 // play makes a history of the given length from a seed. The error is what broke.
 func play(seed uint64, length int) (w *world, err error) {
-	w = newWorld(seed)
+	return playBy(rand.NewPCG(seed, 1), length)
+}
+
+// playBy makes a history of the given length, in which choices decide what happens.
+func playBy(choices rand.Source, length int) (w *world, err error) {
+	w = newWorld(choices)
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -228,10 +235,16 @@ func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 		}
 		return
 	}
-	for seed := range uint64(200) {
-		if _, err := play(seed, 400); err != nil {
-			replay(t, seed, 400, err)
-		}
+	lanes := uint64(runtime.GOMAXPROCS(0))
+	for lane := range lanes {
+		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
+			t.Parallel()
+			for seed := lane; seed < 200; seed += lanes {
+				if _, err := play(seed, 400); err != nil {
+					replay(t, seed, 400, err)
+				}
+			}
+		})
 	}
 }
 

@@ -119,8 +119,9 @@ type owner struct {
 	batch *delivery // its outcome is not known
 }
 
-func newWorld(seed uint64) *world {
-	rng := rand.New(rand.NewPCG(seed, 1))
+// newWorld returns a world in which chance decides by choices.
+func newWorld(choices rand.Source) *world {
+	rng := rand.New(choices)
 	w := &world{
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
