@@ -442,10 +442,14 @@ func TestAStopDoesNotWaitForAFullEventStream(t *testing.T) {
 func TestAFenceGrowsWithAttemptsAndDeliveries(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
-		fences := make(chan uint64, 4)
+		type begin struct {
+			run   job.RunID
+			fence uint64
+		}
+		begins := make(chan begin, 4)
 		work := func(d time.Duration) func(*executor.Executor) {
 			return handler(func(ctx context.Context, run *executor.Run) (any, error) {
-				fences <- run.Fence()
+				begins <- begin{run.ID(), run.Fence()}
 				timer := time.NewTimer(d)
 				defer timer.Stop()
 				select {
@@ -456,14 +460,20 @@ func TestAFenceGrowsWithAttemptsAndDeliveries(t *testing.T) {
 			})
 		}
 		w.start("a", executor.Config{}, work(time.Hour))
-		w.trigger()
+		one := w.trigger()
 		time.Sleep(time.Second)
 		w.broker.Partition("a") // it goes on, and so does b
 		w.start("b", executor.Config{}, work(time.Second))
 		w.trigger()
 		time.Sleep(time.Minute)
 		w.broker.Heal("a")
-		first, next, again := <-fences, <-fences, <-fences
+		first := (<-begins).fence
+		of := map[bool]uint64{} // what b began, in either order
+		for range 2 {
+			b := <-begins
+			of[b.run == one.RunID] = b.fence
+		}
+		again, next := of[true], of[false]
 		if first == 0 || again <= first || next <= again {
 			t.Errorf("fences: the first delivery %d, the second %d, the next run %d; want them to grow", first, again, next)
 		}
