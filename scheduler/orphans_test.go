@@ -120,7 +120,7 @@ func TestAFixedDelayGoesOnAfterARunWhoseTriggerIsGone(t *testing.T) {
 	})
 }
 
-func TestARunThatItsExecutorStillHasIsNotTakenForLost(t *testing.T) {
+func TestAtLengthARunThatItsExecutorStillHasIsNotTakenForLost(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
 		w.skipping(func(j *job.Job) { j.Schedule.Cron = "0 * * * *" })
