@@ -22,10 +22,11 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`nothing named ${name} is reached; passed ${passed.join(" | ")}`);
 }
 
-/** Presses a key of the page, once no dialog has the keys. */
-async function press(page: Page, key: string): Promise<void> {
+/** Runs the job of the page, once the job is there, which binds the key, and no dialog has the keys. */
+async function runIt(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Run now" }).waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.keyboard.press(key);
+  await page.keyboard.press("r");
 }
 
 it("a job is made, run, its error found and another run cancelled without a mouse", async () => {
@@ -47,7 +48,7 @@ it("a job is made, run, its error found and another run cancelled without a mous
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "breaks" }).waitFor();
 
-  await press(page, "r");
+  await runIt(page);
   await tabTo(page, /^Open run$/);
   await page.keyboard.press("Enter");
   await page.locator(".runhead").getByText("Failed").first().waitFor();
@@ -61,7 +62,7 @@ it("a job is made, run, its error found and another run cancelled without a mous
     .waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "endless" }).waitFor();
-  await press(page, "r");
+  await runIt(page);
   await tabTo(page, /^Open run$/);
   await page.keyboard.press("Enter");
   await page.locator(".ll").getByText("working").waitFor();
