@@ -145,28 +145,46 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	case o.message != "":
 		r.log.system(bus.LevelWarn, o.message)
 	}
-	lines := r.log.close()
-	defer r.log.abandon() // as long as its end cannot be stored, nor can its lines
+	lines := r.log.shut()
 	if o.giveBack {
+		kept := e.keep(r, nil)
+		r.log.settle()
+		kept.done(r.log.abandon())
 		return
 	}
 	r.hush()
+	m, err := e.endOf(r, o, at, lines).Msg(r.token)
+	if err != nil {
+		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
+		r.log.abandon()
+		return
+	}
+	kept := e.keep(r, m)
+	r.log.settle()
+	err = e.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
+	if err == nil {
+		e.metrics.runs[o.status].Inc()
+		e.metrics.observe(r, at)
+		r.verdict = reported
+		if r.held != nil {
+			e.letGo(r)
+		}
+	} else {
+		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
+	}
+	r.log.abandon() // as long as its end cannot be stored, nor can its lines
+	kept.done(err == nil)
+}
+
+// endOf returns the event that says how r ended, at that instant, after so many lines.
+func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event {
 	ev := r.event(bus.EventFinished, at)
 	ev.FinishedAt = ev.At
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	// After a list of pieces the attempt follows that does them.
 	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
-	if err := e.publishFinished(life, r, ev); err != nil {
-		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
-		return
-	}
-	e.metrics.runs[o.status].Inc()
-	e.metrics.observe(r, at)
-	r.verdict = reported
-	if r.held != nil {
-		e.letGo(r)
-	}
+	return ev
 }
 
 // cut returns text with at most that many bytes, valid UTF-8 throughout.

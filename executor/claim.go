@@ -76,7 +76,7 @@ func (e *Executor) leave(r *Run) {
 	if !r.claimed.CompareAndSwap(false, true) {
 		return // the loop has abandoned it, and reports
 	}
-	r.log.close()
+	r.log.shut()
 	r.log.abandon()
 	r.endSpan(outcome{giveBack: true}, time.Now())
 	r.verdict = leave

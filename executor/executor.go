@@ -57,6 +57,12 @@ type Config struct {
 	// MaxLogLines and MaxLogBytes bound the log of an attempt: what is beyond is counted
 	// and dropped. Default to 1,000,000 lines and 64 MiB of text.
 	MaxLogLines, MaxLogBytes int
+	// Spool is a folder of this executor's own, in which it keeps ends of runs and their
+	// log lines while NATS does not store them, so that they outlive a restart. Defaults to
+	// none: then a restart while NATS is away loses them. SpoolBytes bounds all files
+	// together; it defaults to 64 MiB. What has no room is held in memory only.
+	Spool      string
+	SpoolBytes int64
 	// SecretKey is the group's key, as "carillon secret key" prints it. Runs whose tasks
 	// ask for secrets fail without. Defaults to none.
 	SecretKey string
@@ -90,6 +96,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxLogBytes == 0 {
 		c.MaxLogBytes = 64 << 20
 	}
+	if c.SpoolBytes == 0 {
+		c.SpoolBytes = 64 << 20
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -101,6 +110,9 @@ func (c Config) validate() error {
 	errs = append(errs, checkSlots(c.Slots), c.Labels.Validate())
 	if c.MaxLogLines < 0 || c.MaxLogBytes < 0 {
 		errs = append(errs, &job.InvalidError{Field: "max_log_lines", Reason: "and max_log_bytes must not be negative"})
+	}
+	if c.SpoolBytes < 0 {
+		errs = append(errs, &job.InvalidError{Field: "spool_bytes", Reason: fmt.Sprintf("%d must not be negative", c.SpoolBytes)})
 	}
 	if c.Patience < 0 {
 		errs = append(errs, &job.InvalidError{Field: "patience", Reason: fmt.Sprintf("%v must not be negative", c.Patience)})
@@ -153,6 +165,7 @@ type Executor struct {
 	running   atomic.Bool
 
 	settings settings
+	spool    *spool    // set by Run; nil: nothing is kept on disk
 	ended    chan *Run // attempts that are done, on their way back to the loop
 }
 
@@ -204,20 +217,30 @@ func (e *Executor) Instance() string { return e.cfg.Instance }
 // those of handlers that ignore their context.
 //
 // NATS may be away when Run begins or go away later, and the group may be unknown
-// to the scheduler: Run carries on as soon as it can. The error is not nil when
-// Run was called before, or a registration was wrong.
-func (e *Executor) Run(ctx context.Context) error {
+// to the scheduler: Run carries on as soon as it can. It takes no work before it has
+// reported the ends that [Config.Spool] holds. The error is not nil when Run was called
+// before, a registration was wrong, or another process uses the same spool.
+func (e *Executor) Run(ctx context.Context) (err error) {
 	if !e.running.CompareAndSwap(false, true) {
 		return errors.New("run executor: it has run before; make a new one")
 	}
 	if err := errors.Join(e.invalid...); err != nil {
 		return fmt.Errorf("run executor: %w", err)
 	}
+	if e.cfg.Spool != "" {
+		if e.spool, err = openSpool(e.cfg.Spool, e.cfg.SpoolBytes); err != nil {
+			return fmt.Errorf("run executor: %w", err)
+		}
+		defer func() { err = errors.Join(err, e.spool.close()) }()
+	}
 	// Runs and their last words outlive ctx: stop says for how long.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(ErrStopping)
 	defer e.js.CleanupPublisher()
 
+	if e.spool != nil {
+		e.reportKept(ctx)
+	}
 	l, err := newLoop(e)
 	if err != nil {
 		return fmt.Errorf("run executor: %w", err)

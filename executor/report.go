@@ -23,21 +23,18 @@ const (
 	publishWaitMax = 5 * time.Second
 )
 
-// publishFinished publishes ev, the end of r, until JetStream has stored it, or ctx is done. The
-// message id makes repeats harmless.
-func (e *Executor) publishFinished(ctx context.Context, r *Run, ev *bus.Event) error {
-	m, err := ev.Msg(r.token)
-	if err != nil {
-		return err
-	}
+// publishUntilStored publishes m until JetStream has stored it, or ctx is done. Repeats must
+// be harmless. Its log lines have the attributes about.
+func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ...any) error {
 	wait := publishWaitMin
 	for try := uint(1); ; try++ {
-		if err = e.publish(ctx, m); err == nil || ctx.Err() != nil {
+		err := e.publish(ctx, m)
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		e.metrics.eventRetries.Inc()
 		if bits.OnesCount(try) == 1 { // the first, and then each doubling
-			e.log.WarnContext(ctx, "finished event not stored, run held back", "run_id", ev.RunID, "job", ev.Job, "tries", try, "error", err)
+			e.log.With(about...).WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		}
 		if err := pause(ctx, wait); err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"carillon/bus"
 )
 
@@ -47,6 +49,7 @@ type runLog struct {
 
 	base    int64             // seq of the line before the first
 	seq     int64             // of the last line
+	sending []bus.LogLine     // the batch that is on its way
 	lines   []bus.LogLine     // not yet in a batch
 	size    int               // of lines
 	dropped int               // since the last batch, just before lines[0]
@@ -54,6 +57,7 @@ type runLog struct {
 	limit   logLimit
 	stalled bool // the stream does not take lines
 	closing bool
+	lost    bool // lines were given up though the log was closed
 }
 
 // init prepares g, whose goroutine lives in life and ends when close was called and
@@ -176,20 +180,28 @@ func (g *runLog) endLines() {
 	g.sayDropped()
 }
 
-// close publishes what waits and returns how many lines there were, those that were
-// dropped included. Later lines are ignored. It waits for no longer than logLinger: lines
-// that are not stored by then go on being offered until [runLog.abandon] is called.
-func (g *runLog) close() int {
+// shut ends the log and returns how many lines there were, those that were dropped
+// included. Later lines are ignored.
+func (g *runLog) shut() int {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.closing = true
-	ended := g.ended
-	if ended != nil {
+	if g.ended != nil {
 		g.room.Broadcast()
 		g.wakeLocked()
 	}
+	return int(g.seq - g.base)
+}
+
+// settle waits until all lines are stored, but for no longer than logLinger: those that are
+// not stored by then go on being offered until [runLog.abandon] is called. It must follow
+// shut.
+func (g *runLog) settle() {
+	g.mu.Lock()
+	ended := g.ended
 	g.mu.Unlock()
 	if ended == nil {
-		return 0
+		return
 	}
 	timer := time.NewTimer(logLinger)
 	defer timer.Stop()
@@ -197,24 +209,24 @@ func (g *runLog) close() int {
 	case <-ended:
 	case <-timer.C: // whoever cannot store them may yet store the end
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return int(g.seq - g.base)
 }
 
 // abandon gives up the lines that cannot be stored though the end of the run is, after a
-// while. It must follow close.
-func (g *runLog) abandon() {
+// while, and tells whether all were stored. It must follow shut.
+func (g *runLog) abandon() bool {
 	g.mu.Lock()
 	ended := g.ended
 	g.mu.Unlock()
 	if ended == nil {
-		return
+		return true
 	}
 	timer := time.AfterFunc(logLinger, g.giveUp)
 	<-ended
 	timer.Stop()
 	g.giveUp()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.lost
 }
 
 // pump publishes batch after batch, one at a time, so that they arrive in order.
@@ -230,6 +242,7 @@ func (g *runLog) pump(ctx context.Context) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.lost = len(g.sending)+len(g.lines) > 0
 	g.dropLocked(len(g.lines))
 	g.closing = true
 	g.room.Broadcast()
@@ -272,40 +285,40 @@ func (g *runLog) batchLocked() []bus.LogLine {
 	}
 	batch := make([]bus.LogLine, 0, n+1)
 	if g.dropped > 0 {
-		batch = append(batch, g.droppedLineLocked())
+		batch = append(batch, g.droppedLine(g.dropped))
+		g.dropped = 0
 	}
 	batch = append(batch, g.lines[:n]...)
 	clear(g.lines[:n])
 	g.lines = g.lines[n:]
+	g.sending = batch
 	g.room.Broadcast()
 	return batch
 }
 
-// droppedLineLocked takes the number of the last line that was dropped, which is free
-// and in the right place.
-func (g *runLog) droppedLineLocked() bus.LogLine {
+// droppedLine says that the n lines before the next one were dropped. It takes the number
+// of the last of them, which is free and in the right place. The caller holds the lock.
+func (g *runLog) droppedLine(n int) bus.LogLine {
 	seq := g.seq
 	if len(g.lines) > 0 {
 		seq = g.lines[0].Seq - 1
 	}
-	text := fmt.Sprintf("%d lines were dropped here: the log stream did not take them in time", g.dropped)
-	if g.dropped == 1 {
+	text := fmt.Sprintf("%d lines were dropped here: the log stream did not take them in time", n)
+	if n == 1 {
 		text = "1 line was dropped here: the log stream did not take it in time"
 	}
-	g.dropped = 0
 	return bus.LogLine{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}
 }
 
 // send publishes a batch until it is stored, or ctx is done.
 func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
-	l := &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Piece: g.run.trigger.Piece, Instance: g.run.instance, Lines: batch}
-	m, err := l.Msg(g.run.token)
+	m, err := g.msg(batch)
 	for wait := publishWaitMin; err == nil; wait = min(2*wait, publishWaitMax) {
 		slow := time.AfterFunc(logStall, func() { g.setStalled(true) })
 		err = g.e.publish(ctx, m)
 		slow.Stop()
 		if err == nil {
-			g.setStalled(false)
+			g.sent()
 			return
 		}
 		g.setStalled(true)
@@ -313,6 +326,19 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 		err = pause(ctx, wait)
 	}
 	g.e.metrics.logLinesDropped.Add(float64(len(batch)))
+}
+
+// msg returns lines as a message.
+func (g *runLog) msg(lines []bus.LogLine) (*nats.Msg, error) {
+	l := &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Piece: g.run.trigger.Piece, Instance: g.run.instance, Lines: lines}
+	return l.Msg(g.run.token)
+}
+
+// sent notes that the batch is stored.
+func (g *runLog) sent() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sending, g.stalled = nil, false
 }
 
 func (g *runLog) setStalled(stalled bool) {

@@ -95,15 +95,27 @@ type instance struct {
 // start runs an executor whose handlers register adds.
 func (w *world) start(name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
 	w.t.Helper()
-	var log bytes.Buffer
-	cfg.Group, cfg.Instance = "g", name
-	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return w.startOn(w.opened(name), name, cfg, register)
+}
+
+// opened returns a connection for an executor. From its first request on, a connection
+// listens to all inboxes of one prefix, and the server can no more tell that one of them is
+// abandoned: as in programs.
+func (w *world) opened(name string) *bus.Conn {
+	w.t.Helper()
 	conn := w.connect(name)
-	// As programs do. From its first request on, a connection listens to all inboxes of
-	// one prefix, and the server can no more tell that one of them is abandoned.
 	if err := conn.Open(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
+	return conn
+}
+
+// startOn is start on a connection that was made before, maybe while NATS was there.
+func (w *world) startOn(conn *bus.Conn, name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
+	w.t.Helper()
+	var log bytes.Buffer
+	cfg.Group, cfg.Instance = "g", name
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	e, err := executor.New(conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)

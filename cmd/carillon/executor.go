@@ -27,6 +27,8 @@ type executorOptions struct {
 	slots               int
 	labels              []string
 	grace               time.Duration
+	spool               string
+	spoolBytes          int64
 	logLevel, logFormat string
 }
 
@@ -61,6 +63,8 @@ func newExecutorCommand() *cobra.Command {
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+secretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "how many `bytes` an attempt may log")
+	f.StringVar(&o.spool, "spool", "", "a `folder` of this executor's own, which keeps ends of runs and their lines while NATS is away, so that they\noutlive a restart (default: none is kept)")
+	f.Int64Var(&o.spoolBytes, "spool-bytes", 64<<20, "how many `bytes` the spool may take")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	if err := cmd.MarkFlagRequired("group"); err != nil {
@@ -105,7 +109,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	defer endTraces(cmd.Context())
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
-		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Registerer: reg, Tracer: tracer,
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes, Registerer: reg, Tracer: tracer,
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,196 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+)
+
+// keepAfter is how long an end may wait to be stored before it is kept on disk. Without a
+// connection it is kept at once.
+const keepAfter = 500 * time.Millisecond
+
+// keeper holds on disk what is still to be said of one attempt that has ended, for the
+// next process, in case this one ends first. A nil keeper does nothing.
+type keeper struct {
+	e     *Executor
+	r     *Run
+	end   *nats.Msg // nil: the attempt is given back
+	name  string
+	timer *time.Timer
+
+	mu      sync.Mutex
+	written bool
+	over    bool
+}
+
+// keep begins to keep the end of r, and the lines that are not stored. r's log takes no
+// more lines.
+func (e *Executor) keep(r *Run, end *nats.Msg) *keeper {
+	if e.spool == nil {
+		return nil
+	}
+	t := r.trigger
+	k := &keeper{e: e, r: r, end: end, name: fmt.Sprintf("%s.%d.%d.%d%s", t.RunID, t.Attempt, t.Index, r.delivered, spoolSuffix)}
+	if e.conn.NC.IsConnected() {
+		k.timer = time.AfterFunc(keepAfter, k.write)
+	} else {
+		k.write()
+	}
+	return k
+}
+
+// write writes the file, once.
+func (k *keeper) write() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.over && !k.written {
+		k.writeLocked()
+	}
+}
+
+func (k *keeper) writeLocked() {
+	content := &kept{Format: spoolFormat, Group: k.e.cfg.Group}
+	if k.end != nil {
+		m := keepMessage(k.end)
+		content.End = &m
+	}
+	batches, lines := k.r.log.unsent()
+	if k.end == nil && lines == 0 {
+		return
+	}
+	for _, batch := range batches {
+		content.Lines = append(content.Lines, keepMessage(batch))
+	}
+	err := k.e.spool.write(k.name, content)
+	if errors.Is(err, errSpoolFull) && lines > 0 && k.end != nil { // the end matters more
+		k.e.log.Error("spool full: only the end of the run is kept on disk", "run_id", k.r.ID(), "lines", lines)
+		content.Lines = nil
+		if notice := k.r.log.noticeOf(lines); notice != nil {
+			content.Lines = []keptMessage{keepMessage(notice)}
+		}
+		err = k.e.spool.write(k.name, content)
+	}
+	if err != nil {
+		k.e.log.Error("what the run reported is not kept on disk, and is lost if this executor ends before NATS stores it", "run_id", k.r.ID(), "error", err)
+		return
+	}
+	k.written = true
+}
+
+// done ends the keeping: if all is stored the file goes, else it stays for the next process.
+func (k *keeper) done(stored bool) {
+	if k == nil {
+		return
+	}
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	switch {
+	case stored && k.written:
+		if err := k.e.spool.remove(k.name); err != nil {
+			k.e.log.Error("spool file not removed", "file", k.name, "error", err)
+		}
+	case !stored && !k.written:
+		k.writeLocked()
+	}
+}
+
+// reportKept publishes what earlier processes have kept: all ends, until they are stored,
+// then the lines, for no longer than logLinger. What is stored is removed, and what cannot
+// be read is put aside. It returns early when ctx is done.
+func (e *Executor) reportKept(ctx context.Context) {
+	names, err := e.spool.files()
+	if err != nil {
+		e.log.ErrorContext(ctx, "spool not read", "error", err)
+	}
+	files := map[string]*kept{}
+	for _, name := range names {
+		k, err := e.spool.read(name, e.cfg.Group)
+		if err != nil {
+			e.refuseKept(ctx, name, err)
+			continue
+		}
+		if k.End != nil && e.publishUntilStored(ctx, k.End.msg(), "file", name) != nil {
+			return
+		}
+		files[name] = k
+	}
+	lingering, cancel := context.WithTimeout(ctx, logLinger)
+	defer cancel()
+	for name, k := range files {
+		err := e.reportLines(lingering, name, k.Lines)
+		if err != nil {
+			e.log.WarnContext(ctx, "log lines that an earlier process kept are not stored, and stay on disk until the next start", "file", name, "error", err)
+			continue
+		}
+		if err := e.spool.remove(name); err != nil {
+			e.log.ErrorContext(ctx, "spool file not removed", "file", name, "error", err)
+		}
+		e.log.InfoContext(ctx, "reported what an earlier process kept on disk", "file", name)
+	}
+}
+
+func (e *Executor) reportLines(ctx context.Context, file string, batches []keptMessage) error {
+	for i := range batches {
+		if err := e.publishUntilStored(ctx, batches[i].msg(), "file", file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Executor) refuseKept(ctx context.Context, name string, reason error) {
+	err := e.spool.refuse(name)
+	e.log.ErrorContext(ctx, "spool file cannot be reported, and is put aside", "file", name+refusedSuffix, "error", errors.Join(reason, err))
+}
+
+// unsent returns the lines that are not stored, as messages, and how many they are. It
+// must follow shut.
+func (g *runLog) unsent() ([]*nats.Msg, int) {
+	g.mu.Lock()
+	all := append([]bus.LogLine(nil), g.sending...)
+	if g.dropped > 0 {
+		all = append(all, g.droppedLine(g.dropped))
+	}
+	all = append(all, g.lines...)
+	g.mu.Unlock()
+	var batches []*nats.Msg
+	for rest := all; len(rest) > 0; {
+		n, size := 0, 0
+		for n < len(rest) && n < logBatchLines && (n == 0 || size+len(rest[n].Text) <= logBatchBytes) {
+			size += len(rest[n].Text)
+			n++
+		}
+		if m, err := g.msg(rest[:n]); err == nil {
+			batches = append(batches, m)
+		}
+		rest = rest[n:]
+	}
+	return batches, len(all)
+}
+
+// noticeOf returns a message that counts the last n lines, which are given up.
+func (g *runLog) noticeOf(n int) *nats.Msg {
+	line := bus.LogLine{
+		At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem,
+		Text: fmt.Sprintf("%d lines were dropped here: NATS was away, and the executor's spool had no room for them", n),
+	}
+	g.mu.Lock()
+	line.Seq = g.seq
+	g.mu.Unlock()
+	m, err := g.msg([]bus.LogLine{line})
+	if err != nil {
+		return nil
+	}
+	return m
+}
