@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 )
 
 const (
@@ -92,6 +93,7 @@ func (f *follower) open(ctx context.Context) (*reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, followAPI)
 	defer cancel()
 	cfg := jetstream.ConsumerConfig{
+		Name:           nuid.Next(), // ours, so that it can be deleted though the answer is lost
 		FilterSubjects: f.filters,
 		DeliverPolicy:  f.deliver,
 		AckPolicy:      jetstream.AckNonePolicy,
@@ -118,12 +120,13 @@ func (f *follower) open(ctx context.Context) (*reader, error) {
 			return nil, err
 		}
 	}
+	r.consumer = cfg.Name
 	cons, err := f.conn.JS.CreateConsumer(ctx, f.stream, cfg)
 	if err != nil {
-		r.forget()
+		r.close() // the server may have made it all the same
 		return nil, fmt.Errorf("follow %s: %w", f.stream, Unavailable(err))
 	}
-	r.consumer, r.behind = cons.CachedInfo().Name, cons.CachedInfo().NumPending
+	r.behind = cons.CachedInfo().NumPending
 	return r, nil
 }
 

@@ -107,6 +107,45 @@ func TestRemovingWhatIsGoneIsNoError(t *testing.T) {
 	})
 }
 
+// While NATS answers too late, each try makes a consumer that nobody will read.
+func TestAFollowerLeavesNoConsumerOfWhichItNeverHeard(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn := w.connect("follower")
+		ctx, stop := context.WithCancel(w.t.Context())
+		done := make(chan error, 1)
+		others := w.consumers()
+		w.broker.Deafen("follower")
+		go func() { done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 1, func(*bus.Stored) {}) }()
+		time.Sleep(time.Second)
+		if n := w.consumers() - others; n != 1 {
+			w.t.Errorf("%d consumers in the first try, want 1", n)
+		}
+		time.Sleep(12 * time.Second) // in the third try
+		if n := w.consumers() - others; n != 1 {
+			w.t.Errorf("%d consumers in the third try, want 1", n)
+		}
+		w.broker.Heal("follower")
+		time.Sleep(time.Minute)
+		if n := w.consumers() - others; n != 1 {
+			w.t.Errorf("%d consumers once NATS answers, want 1", n)
+		}
+		stop()
+		if err := <-done; err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+// consumers returns how many EVT has.
+func (w *world) consumers() int {
+	w.t.Helper()
+	s, err := w.conn.JS.Stream(w.t.Context(), bus.StreamEvt)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s.CachedInfo().State.Consumers
+}
+
 func TestFollowHasNoGapThroughRestartsAndCuts(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn := w.connect("follower")
