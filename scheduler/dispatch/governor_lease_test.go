@@ -1,0 +1,55 @@
+package dispatch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+)
+
+// A node may stand still until another has taken its lease. Awake again it must not govern
+// for another moment: both would begin as many runs as the group may have.
+func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
+	start := time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
+	bustest.Run(t, start, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn, err := bus.Connect(bus.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.NC.Close)
+		if err := conn.Setup(t.Context(), bus.Assets{Shards: 1, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := New(conn, Config{Node: "node"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := conn.AcquireLease(t.Context(), "role.dispatch-g", "node", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		governs := func() time.Duration {
+			began := time.Now()
+			v := newGovernor(newGroup(d, "g"), bus.GroupLimits{Limit: 1})
+			done := make(chan struct{})
+			go func() { defer close(done); v.run(t.Context(), lease) }()
+			select {
+			case <-done:
+			case <-time.After(time.Minute):
+				t.Error("it governs a minute after its lease was acquired, which nobody has renewed")
+				conn.NC.Close()
+			}
+			return time.Since(began)
+		}
+		if took := governs(); took > bus.LeaseTTL {
+			t.Errorf("it governs for %v, longer than its lease", took)
+		}
+		if took := governs(); took > 0 {
+			t.Errorf("it governs for %v after its lease has ended", took)
+		}
+	})
+}
