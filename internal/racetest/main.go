@@ -1,10 +1,10 @@
-// Command racetest runs a command that tests under the race detector, and runs it once
-// more when nothing failed but the detector itself.
+// Command racetest runs a command that tests under the race detector, and runs it again,
+// at most three times, while nothing fails but the detector itself.
 //
 //	racetest go test -race ./...
 //
 // The detector of Go sometimes ends a process with "ThreadSanitizer: CHECK failed" after
-// minutes with hundreds of goroutines. That says nothing about the tests. The second run
+// minutes with hundreds of goroutines. That says nothing about the tests. Each further run
 // takes the packages that have passed from go's cache. A failed test, a data race or a
 // panic is never run again.
 package main
@@ -18,15 +18,18 @@ import (
 	"os/exec"
 )
 
+// mostAgain bounds how often the command is run again.
+const mostAgain = 3
+
 func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "racetest: want a command, as in: racetest go test -race ./...")
 		os.Exit(2)
 	}
 	output, err := run(os.Args[1:])
-	if err != nil && onlyDetectorFailed(output) {
+	for again := 0; again < mostAgain && err != nil && onlyDetectorFailed(output); again++ {
 		fmt.Println("racetest: the race detector itself failed, and no test did; testing the rest again")
-		_, err = run(os.Args[1:])
+		output, err = run(os.Args[1:])
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		os.Exit(exit.ExitCode())
