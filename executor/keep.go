@@ -166,11 +166,7 @@ func (g *runLog) unsent() ([]*nats.Msg, int) {
 	g.mu.Unlock()
 	var batches []*nats.Msg
 	for rest := all; len(rest) > 0; {
-		n, size := 0, 0
-		for n < len(rest) && n < logBatchLines && (n == 0 || size+len(rest[n].Text) <= logBatchBytes) {
-			size += len(rest[n].Text)
-			n++
-		}
+		n := batchOf(rest)
 		if m, err := g.msg(rest[:n]); err == nil {
 			batches = append(batches, m)
 		}

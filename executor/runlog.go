@@ -274,14 +274,22 @@ func (g *runLog) next() []bus.LogLine {
 	}
 }
 
+// batchOf returns how many of the lines, the first ones, make a batch.
+func batchOf(lines []bus.LogLine) int {
+	n, size := 0, 0
+	for n < len(lines) && n < logBatchLines && (n == 0 || size+len(lines[n].Text) <= logBatchBytes) {
+		size += len(lines[n].Text)
+		n++
+	}
+	return n
+}
+
 // batchLocked takes the lines of the next batch, behind one that tells of those
 // that were dropped before it.
 func (g *runLog) batchLocked() []bus.LogLine {
-	n, size := 0, 0
-	for n < len(g.lines) && n < logBatchLines && (n == 0 || size+len(g.lines[n].Text) <= logBatchBytes) {
-		size += len(g.lines[n].Text)
-		g.size -= len(g.lines[n].Text) + lineCost
-		n++
+	n := batchOf(g.lines)
+	for _, line := range g.lines[:n] {
+		g.size -= len(line.Text) + lineCost
 	}
 	batch := make([]bus.LogLine, 0, n+1)
 	if g.dropped > 0 {

@@ -24,6 +24,9 @@ const (
 	refusedSuffix = ".refused" // behind spoolSuffix, of a file that nobody will report
 )
 
+// maxKept bounds the body of a message, in bytes: what NATS takes by default.
+const maxKept = 1 << 20
+
 // errSpoolFull says that a file would exceed [Config.SpoolBytes].
 var errSpoolFull = errors.New("the spool is full")
 
@@ -40,6 +43,14 @@ type keptMessage struct {
 	Subject string      `json:"subject"`
 	Header  nats.Header `json:"header"`
 	Data    []byte      `json:"data"`
+}
+
+// messages returns all of k.
+func (k *kept) messages() []keptMessage {
+	if k.End == nil {
+		return k.Lines
+	}
+	return append([]keptMessage{*k.End}, k.Lines...)
 }
 
 func keepMessage(m *nats.Msg) keptMessage { return keptMessage{m.Subject, m.Header, m.Data} }
@@ -149,7 +160,15 @@ func (s *spool) syncDir() {
 
 // read returns what a file holds. The error says what is wrong with it.
 func (s *spool) read(name, group string) (*kept, error) {
-	data, err := os.ReadFile(filepath.Join(s.dir, name)) //nolint:gosec // a name from our own folder
+	path := filepath.Join(s.dir, name)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > s.most {
+		return nil, fmt.Errorf("it is no file of at most %d bytes", s.most)
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // a name from our own folder
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +182,18 @@ func (s *spool) read(name, group string) (*kept, error) {
 	if k.Group != group {
 		return nil, fmt.Errorf("it is of executor group %q, want %q", k.Group, group)
 	}
-	// Tasks of the same user can write here, and publish nothing else by that.
+	// Tasks of the same user can write here. They must not publish anything else by that, nor
+	// keep the executor from its work with what NATS never takes.
+	for _, m := range k.messages() {
+		if len(m.Data) > maxKept {
+			return nil, fmt.Errorf("a message has %d bytes; at most %d are allowed", len(m.Data), maxKept)
+		}
+		for name := range m.Header {
+			if name != nats.MsgIdHdr && strings.HasPrefix(strings.ToLower(name), "nats-") {
+				return nil, fmt.Errorf("header %s is not allowed", name)
+			}
+		}
+	}
 	if k.End != nil {
 		if _, of, ok := bus.ParseSubjectEvent(k.End.Subject); !ok || of != group {
 			return nil, fmt.Errorf("subject %q is not one of the group's events", k.End.Subject)
@@ -177,7 +207,7 @@ func (s *spool) read(name, group string) (*kept, error) {
 	return k, nil
 }
 
-// remove deletes a file of which all is reported.
+// remove deletes a file once NATS has stored all its messages.
 func (s *spool) remove(name string) error {
 	return s.leave(name, os.Remove)
 }

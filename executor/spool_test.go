@@ -142,6 +142,8 @@ func TestASpoolFileThatCannotBeReadIsPutAside(t *testing.T) {
 		"newer":         `{"format":2,"group":"g"}`,
 		"another group": `{"format":1,"group":"other","end":{"subject":"evt.0.other","data":"e30="}}`,
 		"a request":     `{"format":1,"group":"g","end":{"subject":"hand.g","data":"e30="}}`,
+		"too large":     `{"format":1,"group":"g","end":{"subject":"evt.0.g","data":"` + strings.Repeat("AAAA", 400_000) + `"}}`,
+		"a condition":   `{"format":1,"group":"g","end":{"subject":"evt.0.g","header":{"Nats-Expected-Stream":["X"]},"data":"e30="}}`,
 		"no log":        `{"format":1,"group":"g","lines":[{"subject":"evt.0.g","data":"e30="}]}`,
 	} {
 		bustest.Run(t, began, func(t *testing.T) {

@@ -63,7 +63,7 @@ func newExecutorCommand() *cobra.Command {
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+secretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "how many `bytes` an attempt may log")
-	f.StringVar(&o.spool, "spool", "", "a `folder` of this executor's own, which keeps ends of runs and their lines while NATS is away, so that they\noutlive a restart (default: none is kept)")
+	f.StringVar(&o.spool, "spool", "", "keep results and logs in this `folder` while NATS is away, and report them after a restart; each executor\nneeds its own (default: keep them in memory only)")
 	f.Int64Var(&o.spoolBytes, "spool-bytes", 64<<20, "how many `bytes` the spool may take")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")

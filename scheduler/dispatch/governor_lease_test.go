@@ -40,7 +40,7 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 			select {
 			case <-done:
 			case <-time.After(time.Minute):
-				t.Error("it governs a minute after its lease was acquired, which nobody has renewed")
+				t.Error("it still governs after a minute, though nobody renewed its lease")
 				conn.NC.Close()
 			}
 			return time.Since(began)
