@@ -229,7 +229,7 @@ func (m *Machine) fill(b *builder) {
 	for len(m.fills) > 0 {
 		id := m.fills[0]
 		for _, f := range m.backfills[id] {
-			if f.over() {
+			if f.over() || m.jobs[id].newest().Unreadable {
 				continue
 			}
 			n, full := m.fillOne(b, id, f, most)

@@ -19,6 +19,10 @@ func (m *Machine) arrive(b *builder) {
 	for len(m.arrived) > 0 && b.fits(3) {
 		a := m.arrived[0]
 		m.arrived = m.arrived[1:]
+		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
+			m.kept = append(m.kept, a)
+			continue
+		}
 		m.arriveAt(b, a)
 	}
 }

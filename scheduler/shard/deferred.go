@@ -73,7 +73,7 @@ func (m *Machine) Looked() uint64 { return m.looked }
 // restoreDelay enters what a fixed-delay job waits for.
 func (m *Machine) restoreDelay(id uint32, d *delay) {
 	m.replaceDelay(id, d)
-	if !m.hasDelay(id) {
+	if !m.hasDelay(id) && !m.jobs[id].newest().Unreadable {
 		m.dropDelay(id)
 	}
 	m.arm(id)

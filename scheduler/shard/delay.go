@@ -42,6 +42,8 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 		// Its item will be found, or is lost. It may have fired up to here.
 		since = max(since, m.decided(&m.jobs[id]))
 	}
+	// Up to here somebody has decided its fires before, who could read the version.
+	since = max(since, m.partly[versionName{m.jobs[id].name, plan.Version}])
 	m.setDelay(id, &delay{since: since, began: rev})
 	return !m.knows(rev)
 }

@@ -23,11 +23,12 @@ func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 		return nil
 	}
 	early := plan.WantedEarly()
-	if n := len(e.plans); n > 0 && len(early) > 0 {
-		was := e.plans[n-1].WantedEarly()
-		early = slices.DeleteFunc(early, func(s job.Skip) bool {
-			return slices.ContainsFunc(was, func(w job.Skip) bool { return w.RunID == s.RunID })
-		})
+	for _, p := range slices.Backward(e.plans) {
+		if p.Unreadable {
+			continue // what it wants, nobody has made yet
+		}
+		early = slices.DeleteFunc(early, func(s job.Skip) bool { return wants(&p, s) })
+		break
 	}
 	for _, s := range early {
 		m.asked[s.RunID] = true
@@ -62,6 +63,31 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 		b.answer(e.name, r, f, s.By)
 	}
 	return true
+}
+
+// forgetMade notes that the runs are made which plan wants, a version that was decided before by
+// somebody who could not read the ones before it.
+func (m *Machine) forgetMade(id uint32, plan *job.Plan) {
+	for i := range m.late {
+		v := &m.late[i]
+		if v.id != id || len(v.early) == 0 {
+			continue
+		}
+		var left []job.Skip
+		for _, s := range v.early {
+			if wants(plan, s) {
+				m.forgetEarly([]job.Skip{s})
+			} else {
+				left = append(left, s)
+			}
+		}
+		v.early = left
+	}
+}
+
+// wants reports whether a version wants the run that s does.
+func wants(p *job.Plan, s job.Skip) bool {
+	return slices.ContainsFunc(p.WantedEarly(), func(w job.Skip) bool { return w.RunID == s.RunID })
 }
 
 // forgetEarly has nobody wait any longer for runs of which nothing will be told.

@@ -49,7 +49,7 @@ func (m *Machine) loaded() {
 	}
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { // of jobs that are gone
 		id, ok := m.byName[v.job]
-		return !ok || m.jobs[id].index(v.version) < 0
+		return !ok || m.jobs[id].index(v.version) < 0 && !m.isUnread(v)
 	})
 }
 
@@ -78,10 +78,10 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		return false
 	}
 	switch n := len(e.plans); {
+	case m.unread[rev] != nil && !m.unread[rev].fresh: // the version before has stopped where this one begins
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
-	case m.unread[rev] != nil && !m.unread[rev].fresh: // the version before has stopped where this one begins
-	case n > 0 && e.waiting == 0: // else the version before has not fired yet
+	case n > 0 && !m.isLate(id, e.plans[n-1].Version): // else the version before has not fired yet
 		plan.From = e.lastFire(plan.From, position)
 	case n > 0:
 		if done := m.doneOf(id, e.plans[n-1].Version); done != 0 { // or only up to there
@@ -92,6 +92,11 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		}
 	}
 	return true
+}
+
+// isLate reports whether a version of a job is among the late ones.
+func (m *Machine) isLate(id uint32, version int32) bool {
+	return slices.ContainsFunc(m.late, func(v lateVersion) bool { return v.id == id && v.version == version })
 }
 
 // doneOf returns up to which instant the fires of a late version are decided; 0: none is.

@@ -80,6 +80,7 @@ type Machine struct {
 	runs    map[job.RunID]*alive
 	ends    []*end     // told, and without effect yet
 	arrived []*arrival // the same
+	kept    []*arrival // for children that are held, see unread.go
 	wakes   []uint32   // ids of jobs whose runs are to be looked at
 	cancels []*cancel
 	pauses  []*Pause
@@ -230,7 +231,9 @@ func (m *Machine) Put(p *Prepared) {
 		return
 	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
-	if !m.knows(p.rev) {
+	if m.knows(p.rev) {
+		m.forgetMade(id, &plan)
+	} else {
 		news.early = m.wantedEarly(e, &plan)
 	}
 	late := m.begin(id, &plan, p.rev)
@@ -248,6 +251,7 @@ func (m *Machine) Put(p *Prepared) {
 	m.trim(e)
 	m.arm(id)
 	m.wake(id)
+	m.letGo(id)
 }
 
 // Forget removes a job whose versions housekeeping has removed, which JOBS says at
@@ -269,6 +273,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	})
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
 	maps.DeleteFunc(m.unread, func(_ uint64, u *unread) bool { return u.job == name })
+	m.letGo(id)
 	m.ring.Cancel(id)
 	m.dropDelay(id)
 	m.forgetRuns(id)
@@ -299,7 +304,7 @@ func (m *Machine) trim(e *entry) {
 	kept := e.plans.Trim(m.decided(e))
 	if cut := len(e.plans) - len(kept); cut > 0 {
 		for i := range e.plans[:cut] {
-			delete(m.begins, versionName{e.name, e.plans[i].Version})
+			m.forgetBegin(versionName{e.name, e.plans[i].Version})
 		}
 		e.plans = append(job.History(nil), kept...)
 		e.bodies = append([]unique.Handle[body](nil), e.bodies[cut:]...)

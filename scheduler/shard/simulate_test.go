@@ -153,6 +153,7 @@ func (w *world) endAll(o *owner, commit func()) {
 			o.m.Paused(p)
 		}
 		commit()
+		w.tidy(o) // or the cursor would list ever more items
 		if len(w.live) == 0 && len(o.m.runs) == 0 && o.m.Looked() >= w.lastWord() {
 			break
 		}

@@ -9,7 +9,7 @@ import (
 // it has no fires until somebody owns the shard who can read the version. Time does not wait
 // for that, so the cursor lists such versions, and whoever can read one finds it as late as if
 // it had just been heard of. The runs of the job that are alive go on by the rules of the
-// version before.
+// version before; backfills of it, and word of its parents' ends, wait.
 
 // unread is a version that no owner could read yet.
 type unread struct {
@@ -49,7 +49,12 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	if n := len(e.plans); n > 0 {
 		plan.Rules, body = e.plans[n-1].Rules, e.bodies[n-1]
 	}
-	if said := plan.From; m.begin(id, &plan, p.rev) && plan.From > said {
+	said := plan.From
+	late := m.begin(id, &plan, p.rev)
+	if n := len(e.plans); n > 0 {
+		plan.From = max(plan.From, e.plans[n-1].From) // which may have been moved
+	}
+	if late && plan.From > said {
 		m.begins[versionName{e.name, plan.Version}] = plan.From
 	}
 	e.plans = append(e.plans, plan)
@@ -57,4 +62,28 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	m.trim(e)
 	m.arm(id)
 	m.wake(id)
+}
+
+// isUnread reports whether nobody has been able to read a version yet.
+func (m *Machine) isUnread(v versionName) bool {
+	for _, u := range m.unread {
+		if u.job == v.job && u.version == v.version {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetBegin forgets where the fires of a version begin that are all decided: not those of
+// one that somebody will read later.
+func (m *Machine) forgetBegin(v versionName) {
+	if !m.isUnread(v) {
+		delete(m.begins, v)
+	}
+}
+
+// letGo has what waits for a job's newest version go on, which can be read now, or is gone.
+func (m *Machine) letGo(id uint32) {
+	m.arrived, m.kept = append(m.arrived, m.kept...), nil
+	m.fillLater(id)
 }

@@ -70,3 +70,26 @@ func TestARunOfAJobThatTheOwnerCannotReadIsRefusedUntilSomebodyCan(t *testing.T)
 		t.Error("a run was taken for a version that cannot be read")
 	}
 }
+
+func TestAVersionThatNobodyCouldReadOwesItsFiresThoughTheOnesBeforeItAreGone(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, minutely)
+	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
+	b.unreadable(90 * time.Second)
+	b.want(b.step(3*time.Minute, bus.MaxBatch))
+	b.succeed()
+	b.put(90*time.Second, 2, func(v *job.Version) { minutely(v); v.Schedule.Cron = "*/2 * * * *" })
+	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule", "12:04:00 g/a@2 pending schedule")
+}
+
+func TestWordForAJobThatTheOwnerCannotReadWaits(t *testing.T) {
+	b := newBench(t)
+	b.unreadable(time.Second)
+	parent := &bus.ParentEnd{Job: "g/p", RunID: job.FireRunID("g/p", noon.UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded, Met: true, At: noon.Add(30 * time.Second), Depth: 1}
+	if err := b.m.PutDeferred(&bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: parent}, 1000); err != nil {
+		t.Fatal(err)
+	}
+	b.want(b.step(time.Minute, bus.MaxBatch))
+	b.put(time.Minute, 3, func(v *job.Version) { minutely(v); v.Schedule = job.Schedule{} })
+	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:00:30 g/a@3 pending parent")
+}
