@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
@@ -23,6 +24,13 @@ type Finding struct {
 	Version  int       `json:"version,omitempty"`
 	Reason   string    `json:"reason"` // what is wrong
 	FoundAt  time.Time `json:"found_at"`
+	// HealedAt is when the audit saw that nothing is wrong any more, and Healed what it saw.
+	HealedAt time.Time `json:"healed_at,omitzero"`
+	Healed   string    `json:"healed,omitempty"`
+}
+
+func (f *Finding) key() string {
+	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
 }
 
 // FindingTTL is how long a finding is kept, and not told anew.
@@ -43,8 +51,7 @@ func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err erro
 	if err != nil {
 		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
-	key := findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
-	_, err = kv.Create(ctx, key, data, jetstream.KeyTTL(FindingTTL))
+	_, err = kv.Create(ctx, f.key(), data, jetstream.KeyTTL(FindingTTL))
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return false, nil
 	}
@@ -52,6 +59,23 @@ func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err erro
 		return false, fmt.Errorf("write finding about run %s: %w", f.RunID, Unavailable(err))
 	}
 	return true, nil
+}
+
+// HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
+// long as that was new.
+func (c *Conn) HealFinding(ctx context.Context, f *Finding) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
+	}
+	// Put of the KV client would keep it for ever.
+	m := nats.NewMsg("$KV." + BucketLedger + "." + f.key())
+	m.Data = data
+	m.Header.Set(headerTTL, FindingTTL.String())
+	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("write that the finding about run %s has healed: %w", f.RunID, Unavailable(err))
+	}
+	return nil
 }
 
 // WatchFindings follows the findings about all jobs; see [Conn.WatchJobs]. Entries are

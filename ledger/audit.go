@@ -56,11 +56,21 @@ type Finding struct {
 	Entry
 }
 
+// Held is a job whose fires since an instant nobody decides, because of a version that the
+// servers cannot read which fire for it, or this one.
+type Held struct {
+	Job     job.Name  `json:"job"`
+	Version int       `json:"version"`
+	Since   time.Time `json:"since"`
+	Reason  string    `json:"reason"`
+}
+
 // Page is a part of an audit. Jobs are in the order of their names.
 type Page struct {
 	Days          []Day     `json:"items"`
 	Total         Tally     `json:"total"` // of the page
 	Discrepancies []Finding `json:"discrepancies"`
+	Held          []Held    `json:"held,omitempty"`
 	// DecidedUntil is the position of the shard that is furthest behind.
 	DecidedUntil time.Time `json:"decided_until"`
 	Next         string    `json:"next,omitempty"`
@@ -92,7 +102,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
 		return nil, err
 	}
 	first, _ := slices.BinarySearch(names, at.name)
-	a := &auditing{Page: Page{Days: []Day{}, Discrepancies: []Finding{}, DecidedUntil: p.behind()}, ends: begun.Add(r.Within)}
+	a := &auditing{Page: Page{Days: []Day{}, Discrepancies: []Finding{}, DecidedUntil: p.behind()}, from: r.From, ends: begun.Add(r.Within)}
 	for i, name := range names[first:] {
 		from := r.From
 		if name == at.name && at.from.After(from) {
@@ -115,6 +125,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
 // auditing is a page that is being made.
 type auditing struct {
 	Page
+	from time.Time // of the range; a job that begins later was begun on the page before
 	ends time.Time
 }
 
@@ -130,6 +141,9 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 	}
 	if err != nil {
 		return err
+	}
+	if h := v.heldSince(); h != nil && !from.After(a.from) && h.Since.Before(to) {
+		a.Held = append(a.Held, *h)
 	}
 	seen := 0
 	_, err = v.Judge(ctx, from, to, func(e *Entry) bool {

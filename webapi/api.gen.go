@@ -1019,6 +1019,9 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// HeldJob A job whose fires wait for a newer server: one saved a version that the others cannot read.
+type HeldJob = ledger.Held
+
 // HeldRole defines model for HeldRole.
 type HeldRole struct {
 	Node string `json:"node"`

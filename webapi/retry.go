@@ -98,7 +98,7 @@ func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (
 		return nil, err
 	}
 	for _, v := range versions {
-		if v.Version.Version == of.Version && !v.Deleted {
+		if v.Version.Version == of.Version && !v.Deleted && v.Unreadable == "" {
 			return v, nil
 		}
 	}
