@@ -35,6 +35,14 @@ func Defaults() []Rule {
 			Alert: "shards-parked", Severity: Critical, When: Condition{ShardsParked: true}, GroupBy: ByRule,
 			Description: "NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
 		},
+		{
+			Alert: "clocks-wrong", Severity: Critical, When: Condition{ClockWrong: true}, GroupBy: ByRule,
+			Description: "A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
+		},
+		{
+			Alert: "groups-over-budget", Severity: Warning, When: Condition{OverBudget: true}, GroupBy: ByGroup,
+			Description: "Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
+		},
 	}
 }
 

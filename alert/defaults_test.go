@@ -2,9 +2,11 @@ package alert_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
 	"carillon/alert"
@@ -120,6 +122,88 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 		want(2, alert.Open)
 		time.Sleep(2 * time.Minute) // the node is gone, and its shards are others'
 		want(2, alert.Resolved)
+	})
+}
+
+// clock has a server say of its clock what is in info, or be gone.
+func (w *world) clock(node, info string) {
+	w.t.Helper()
+	kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketLease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if info == "" {
+		err = kv.Delete(w.t.Context(), "node."+node)
+	} else {
+		_, err = kv.Put(w.t.Context(), "node."+node, []byte(`{"node":"`+node+`","info":`+info+`}`))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// states returns the incidents of a default rule, the newest first, each as its state and text.
+func (w *world) states(rule string) (all []string) {
+	w.t.Helper()
+	for _, inc := range w.defaultIncidents(rule) {
+		all = append(all, string(inc.State)+": "+inc.Summary)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		see := func(want ...string) {
+			w.t.Helper()
+			time.Sleep(10 * time.Second)
+			if d := cmp.Diff(want, w.states("clocks-wrong")); d != "" {
+				w.t.Error(d)
+			}
+		}
+		w.clock("n1", `{"clock_offset_seconds":90,"clock_wrong":true,"yields":"its clock is 1m30s ahead of that of NATS"}`)
+		w.clock("n2", `{"clock_offset_seconds":0.004}`)
+		w.clock("n3", `{"clock_offset_seconds":0,"yields":"its clock has not been compared with that of NATS yet"}`)
+		see("open: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		w.clock("n1", `{"clock_offset_seconds":0}`)
+		see("resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		w.clock("n1", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
+		w.clock("n2", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
+		w.clock("n3", "")
+		nats := "most servers agree that the clock of NATS is wrong, and fire by their own: that of server n1 is 1m1.5s behind it"
+		was := "resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it"
+		see("open: "+nats, was)
+		w.clock("n1", "")
+		w.clock("n2", "")
+		see("resolved: "+nats, was)
+	})
+}
+
+func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		refuse := func(group string, d time.Duration) {
+			w.t.Helper()
+			if err := w.conn.PutRefusal(w.t.Context(), bus.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		refuse("billing", time.Minute)
+		refuse("ops", -time.Minute)
+		text := "executors of group billing send more than their budget: NATS refuses them until " + time.Now().Add(time.Minute).Format(time.RFC3339)
+		time.Sleep(10 * time.Second)
+		if d := cmp.Diff([]string{"open: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+		if all := w.defaultIncidents("groups-over-budget"); all[0].Group != "billing" || all[0].Severity != alert.Warning {
+			w.t.Errorf("%+v", all)
+		}
+		time.Sleep(time.Minute)
+		if d := cmp.Diff([]string{"resolved: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
 	})
 }
 

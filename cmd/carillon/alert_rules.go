@@ -59,6 +59,10 @@ func shownCondition(r *client.Alert) string {
 		return "a message about a run is refused"
 	case w.ShardsParked:
 		return "NATS refuses what a shard is to store"
+	case w.ClockWrong:
+		return "a clock is out of line"
+	case w.OverBudget:
+		return "a group sends more than its budget"
 	case w.StoreFull > 0:
 		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:

@@ -100,6 +100,8 @@ export const alerts = {
     discrepancy: "the ledger has a discrepancy",
     dead_letters: "a message about a run is refused",
     shards_parked: "NATS refuses what a shard stores",
+    clock_wrong: "a clock is out of line",
+    over_budget: "a group sends more than its budget",
   },
   ends: "Ends that count",
   inARow: "So many in a row",
@@ -152,6 +154,8 @@ export const alerts = {
     discrepancy: "a discrepancy in the ledger",
     dead_letters: "a message about a run is refused",
     shards_parked: "NATS refuses what a shard stores",
+    clock_wrong: "a clock is out of line",
+    over_budget: "a group sends more than its budget",
   },
   everything: "everything",
 };

@@ -90,6 +90,8 @@ export const alerts: typeof english = {
     discrepancy: "账本出现差异",
     dead_letters: "运行消息被拒绝",
     shards_parked: "NATS 拒绝存储某分片的数据",
+    clock_wrong: "时钟偏差过大",
+    over_budget: "分组发送量超出配额",
   },
   ends: "计入的结果",
   inARow: "连续次数",
@@ -136,6 +138,8 @@ export const alerts: typeof english = {
     discrepancy: "账本出现差异",
     dead_letters: "运行消息被拒绝",
     shards_parked: "NATS 拒绝存储某分片的数据",
+    clock_wrong: "时钟偏差过大",
+    over_budget: "分组发送量超出配额",
   },
   everything: "全部",
 };
