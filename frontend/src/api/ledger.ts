@@ -21,7 +21,9 @@ export function discrepanciesFound(range: { from: string; group?: string }) {
   return queryOptions({
     queryKey: ["ledger", "found", range],
     queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/ledger/discrepancies", { signal, params: { query: { ...range, limit: 100 } } })),
+      dataOf(
+        api.GET("/api/v1/ledger/discrepancies", { signal, params: { query: { ...range, limit: 100 } } }),
+      ),
     placeholderData: keepPreviousData,
     retry: false,
   });
