@@ -171,7 +171,7 @@ func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
 		w.clock("n1", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
 		w.clock("n2", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
 		w.clock("n3", "")
-		nats := "most servers agree that the clock of NATS is wrong, and fire by their own: that of server n1 is 1m1.5s behind it"
+		nats := "servers find that the clock of NATS is wrong, and fire by their own: that of server n1 is 1m1.5s behind it"
 		was := "resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it"
 		see("open: "+nats, was)
 		w.clock("n1", "")

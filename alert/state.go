@@ -25,7 +25,7 @@ func (s *session) lookClocks(ctx context.Context, r *Rule, now time.Time) error 
 			summary = "the clock of server " + c.Node + " is " + off + " NATS' clock, so the server fires nothing; others fire for it"
 		case c.NATSWrong:
 			subject = "clock of NATS"
-			summary = "most servers agree that the clock of NATS is wrong, and fire by their own: that of server " + c.Node + " is " + off + " it"
+			summary = "servers find that the clock of NATS is wrong, and fire by their own: that of server " + c.Node + " is " + off + " it"
 		default:
 			continue
 		}

@@ -2,7 +2,7 @@ package bus_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +15,14 @@ func TestAPatientScanGoesOnWhereItWasWhenNATSIsSilentForAWhile(t *testing.T) {
 	inCluster(t, func(w *world) {
 		const n = 2500
 		for i := range n {
-			if _, err := w.conn.JS.Publish(w.t.Context(), "evt.0.g", fmt.Append(nil, i)); err != nil {
+			if _, err := w.conn.JS.Publish(w.t.Context(), "evt.0.g", []byte(strconv.Itoa(i))); err != nil {
 				w.t.Fatal(err)
 			}
 		}
 		slow := w.connect("slow")
 		seen := 0
 		err := slow.ScanPatiently(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
-			if string(m.Data) != fmt.Sprint(seen) {
+			if string(m.Data) != strconv.Itoa(seen) {
 				w.t.Fatalf("message %d comes as the %dth", m.Seq, seen)
 			}
 			if seen++; seen == n/2 {

@@ -60,17 +60,13 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *bus.Finding) (stri
 		}
 		return true
 	})
-	if err != nil || bad || why != "" {
-		return unless(bad, why), err
+	switch {
+	case err != nil || bad:
+		return "", err
+	case why != "":
+		return why, nil
 	}
 	return v.firesAgain(ctx, f)
-}
-
-func unless(bad bool, why string) string {
-	if bad {
-		return ""
-	}
-	return why
 }
 
 // firesAgain tells of a fixed-delay job that had fallen silent: its next fire depends on when

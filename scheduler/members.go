@@ -159,14 +159,13 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 			return false
 		}
 		was := m.owners[n].node
-		switch info := m.nodes[was].info; {
-		case holder != "":
+		if holder != "" {
 			m.owners[n] = owner{node: holder, heard: time.Now()}
 			delete(m.gaveUp, n)
-		case info.Yields != "":
-			m.gaveUp[n] = outOfLine(was, seconds(info.ClockOffset))
-			fallthrough
-		default:
+		} else {
+			if info := m.nodes[was].info; info.ClockWrong {
+				m.gaveUp[n] = outOfLine(was, seconds(info.ClockOffset))
+			}
 			delete(m.owners, n)
 		}
 		return was != holder
