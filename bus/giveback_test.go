@@ -33,7 +33,7 @@ func TestATriggerThatIsGivenBackComesLaterEachTime(t *testing.T) {
 		want := []time.Duration{0, 1, 2, 4, 8, 15, 15}
 		for i := range want {
 			if came[i] != want[i]*time.Second {
-				w.t.Errorf("the %dth delivery came after %s, want %ds", i+1, came[i], want[i])
+				w.t.Errorf("delivery %d came after %s, want %ds", i+1, came[i], want[i])
 			}
 		}
 	})

@@ -23,7 +23,7 @@ func TestAPatientScanGoesOnWhereItWasWhenNATSIsSilentForAWhile(t *testing.T) {
 		seen := 0
 		err := slow.ScanPatiently(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
 			if string(m.Data) != strconv.Itoa(seen) {
-				w.t.Fatalf("message %d comes as the %dth", m.Seq, seen)
+				w.t.Fatalf("message %d comes after %d others", m.Seq, seen)
 			}
 			if seen++; seen == n/2 {
 				w.broker.Partition("slow")
