@@ -242,8 +242,9 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 		if d := cmp.Diff(ledger.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
 			b.Error(d)
 		}
-		if d := cmp.Diff([]ledger.Held{{Job: held, Version: 2, Since: at(15), Reason: page.Held[0].Reason}}, page.Held); d != "" || !strings.Contains(page.Held[0].Reason, "newer server") {
-			b.Error(page.Held)
+		reason := "a newer server saved version 2, and this server cannot read it"
+		if d := cmp.Diff([]ledger.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
+			b.Error(d)
 		}
 
 		cursor(35) // a newer server has decided them
