@@ -61,7 +61,9 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 	if !ours {
 		return
 	}
-	if over, until := s.budgets.ended(group, connection{e.Server.ID, e.Client.ID}, e.Sent.Bytes, e.Sent.Msgs, time.Now()); over {
+	conn := connection{e.Server.ID, e.Client.ID}
+	s.crowds.ended(conn)
+	if over, until := s.budgets.ended(group, conn, e.Sent.Bytes, e.Sent.Msgs, time.Now()); over {
 		s.overspent(ctx, group, until)
 	}
 }
