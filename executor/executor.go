@@ -271,7 +271,9 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 	}
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
-	step(e.cfg.Patience + lookEvery + lastWords)
+	step(e.cfg.Patience + lookEvery)
+	l.keepLines(life)
+	step(lastWords)
 	if len(l.live) > 0 { // their events cannot be stored
 		end(ErrStopping)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)

@@ -362,6 +362,17 @@ func (l *loop) cancelAll(cause error) {
 	}
 }
 
+// keepLines ends, for a process that is about to end, the attempts whose handlers have more
+// time than it has, so that their lines get to the log, or else to the spool. What becomes of
+// them is found out when their triggers come again, as after a crash.
+func (l *loop) keepLines(life context.Context) {
+	for _, r := range l.live {
+		if r.begun {
+			l.conclude(life, r, outcome{giveBack: true, silent: true})
+		}
+	}
+}
+
 // leave takes the executor off the bus.
 func (l *loop) leave(life context.Context) {
 	l.introduction.stop()
