@@ -46,7 +46,7 @@ func (l *loop) introduce(m *nats.Msg) {
 	if in.result != nil || l.conflict != nil {
 		return
 	}
-	ctx, end := context.WithCancel(l.life)
+	ctx, end := l.trial()
 	result := make(chan error, 1)
 	in.result, in.end = result, end
 	l.introducing.Go(func() {

@@ -13,10 +13,10 @@ import (
 	"carillon/job"
 )
 
-// second starts another executor of a name, and returns what ends it and what it ends with.
-func (w *world) second(name string, c *counter) (stop func(), ended <-chan error) {
+// second starts another executor of the name "a", and returns what ends it and what it ends with.
+func (w *world) second(c *counter) (stop func(), ended <-chan error) {
 	w.t.Helper()
-	e, err := executor.New(w.opened("second "+name), executor.Config{Group: "g", Instance: name, Grace: -1})
+	e, err := executor.New(w.opened("second a"), executor.Config{Group: "g", Instance: "a", Grace: -1})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -28,10 +28,10 @@ func (w *world) second(name string, c *counter) (stop func(), ended <-chan error
 	return stop, end
 }
 
-// secret returns the control secret of the instance that the heartbeat is of.
-func (w *world) secret(instance string) string {
+// secret returns the control secret of the instance whose heartbeat stands under the name "a".
+func (w *world) secret() string {
 	w.t.Helper()
-	beat, err := w.conn.Heartbeat(w.t.Context(), "g", instance)
+	beat, err := w.conn.Heartbeat(w.t.Context(), "g", "a")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
 		w, first, other := newWorld(t), &counter{}, &counter{}
 		w.start("a", executor.Config{}, handler(first.sleeper(time.Second)))
 		time.Sleep(3 * time.Second)
-		secret := w.secret("a")
-		_, ended := w.second("a", other)
+		secret := w.secret()
+		_, ended := w.second(other)
 		select {
 		case err := <-ended:
 			if !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "instance a of group g runs already, on host ") || !strings.Contains(err.Error(), "--instance") {
@@ -54,7 +54,7 @@ func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
 			t.Error("it goes on")
 		}
 		time.Sleep(20 * time.Second)
-		if w.secret("a") != secret {
+		if w.secret() != secret {
 			t.Error("the heartbeat is not of the first one any more")
 		}
 		w.trigger()
@@ -68,8 +68,8 @@ func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
 func TestOfTwoExecutorsOfANameThatStartAtOnceOneStays(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		stop1, first := w.second("a", c)
-		stop2, second := w.second("a", c)
+		stop1, first := w.second(c)
+		stop2, second := w.second(c)
 		time.Sleep(10 * time.Second)
 		if len(first)+len(second) != 1 {
 			t.Fatalf("%d and %d have ended, want one", len(first), len(second))
@@ -95,7 +95,7 @@ func TestTheNameOfAKilledExecutorIsFreeAfterItsHeartbeatsHaveCeased(t *testing.T
 		time.Sleep(3 * time.Second)
 		conn.NC.Close() // it can say nothing any more
 		a.stop()
-		stop, ended := w.second("a", c)
+		stop, ended := w.second(c)
 		w.trigger()
 		time.Sleep(bus.InstanceTTL + 3*time.Second)
 		if c.total() != 1 {
@@ -115,7 +115,7 @@ func TestAnExecutorThatWasStoppedIsStartedAgainWithoutWaiting(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		a.stop()
 		w.trigger()
-		w.second("a", c)
+		w.second(c)
 		time.Sleep(2 * time.Second)
 		if c.total() != 1 {
 			t.Errorf("%d runs", c.total())
@@ -127,13 +127,13 @@ func TestAnExecutorThatWasStoppedIsStartedAgainWithoutWaiting(t *testing.T) {
 func TestAnExecutorThatIsBackStopsWhenItsNameWasTaken(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		_, ended := w.second("a", c)
+		_, ended := w.second(c)
 		time.Sleep(3 * time.Second)
 		w.broker.Partition("second a")
 		time.Sleep(time.Minute)
 		w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
 		time.Sleep(20 * time.Second)
-		secret := w.secret("a")
+		secret := w.secret()
 		w.broker.Heal("second a")
 		time.Sleep(time.Minute)
 		select {
@@ -144,7 +144,7 @@ func TestAnExecutorThatIsBackStopsWhenItsNameWasTaken(t *testing.T) {
 		default:
 			t.Error("it goes on")
 		}
-		if w.secret("a") != secret {
+		if w.secret() != secret {
 			t.Error("the heartbeat is not of the new one any more")
 		}
 	})

@@ -53,10 +53,10 @@ type loop struct {
 	began        time.Time
 	lastBeat     time.Time
 	introduction introduction
-	introduced   bool            // the heartbeat that is stored may be ours
-	conflict     error           // another instance has the name
-	introducing  sync.WaitGroup  // tries to introduce the executor
-	life         context.Context // that those live in
+	introduced   bool                                         // the heartbeat that is stored may be ours
+	conflict     error                                        // another instance has the name
+	introducing  sync.WaitGroup                               // tries to introduce the executor
+	trial        func() (context.Context, context.CancelFunc) // returns what such a try lives in
 
 	announced time.Time      // when all handlers were to be announced last
 	unsaid    []announcement // those of which it is not known that they are stored
@@ -65,7 +65,7 @@ type loop struct {
 func newLoop(life context.Context, e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, life: life, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
+		e: e, trial: func() (context.Context, context.CancelFunc) { return context.WithCancel(life) }, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(doneFor), killed: newRecent(killedFor),
 		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}
