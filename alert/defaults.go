@@ -43,6 +43,10 @@ func Defaults() []Rule {
 			Alert: "groups-over-budget", Severity: Warning, When: Condition{OverBudget: true}, GroupBy: ByGroup,
 			Description: "Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
 		},
+		{
+			Alert: "instances-suspended", Severity: Warning, When: Condition{InstancesSuspended: true}, GroupBy: ByGroup,
+			Description: "An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
+		},
 	}
 }
 

@@ -40,6 +40,8 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookClocks(ctx, r, now))
 		case when.OverBudget:
 			errs = append(errs, s.lookBudgets(ctx, r, now))
+		case when.InstancesSuspended:
+			errs = append(errs, s.lookSuspended(ctx, r, now))
 		}
 	}
 	errs = append(errs, s.passEvents(ctx), s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))

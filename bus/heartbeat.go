@@ -43,6 +43,7 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 			Field: "control_secret", Reason: fmt.Sprintf("of %q must be %d to %d letters and digits", key, minSecret, maxSecret),
 		}
 	}
+	h.Reason = "" // servers say it
 	return &h, nil
 }
 

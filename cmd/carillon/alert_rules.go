@@ -57,6 +57,8 @@ func shownCondition(r *client.Alert) string {
 		return "a discrepancy in the ledger"
 	case w.DeadLetters:
 		return "a message about a run is refused"
+	case w.InstancesSuspended:
+		return "an instance is suspended"
 	case w.ShardsParked:
 		return "NATS refuses what a shard is to store"
 	case w.ClockWrong:

@@ -4184,6 +4184,8 @@ export interface components {
                 clock_wrong?: boolean;
                 /** @description An executor group sends more than its budget, and is cut off for a while */
                 over_budget?: boolean;
+                /** @description An instance gives triggers back again and again, and gets none for a while */
+                instances_suspended?: boolean;
             };
             /**
              * @description What shares an incident
@@ -4820,10 +4822,13 @@ export interface components {
             instance: string;
             /**
              * @description draining: finishes what it has, then leaves; cordoned: takes no new runs, and stays;
-             *     lost: its heartbeat has ceased; incompatible: its SDK is too old for routed runs
+             *     lost: its heartbeat has ceased; suspended: it gives triggers back again and again, so
+             *     servers offer it none for a while; incompatible: its SDK is too old for routed runs
              * @enum {string}
              */
-            state: "online" | "draining" | "cordoned" | "lost" | "incompatible";
+            state: "online" | "draining" | "cordoned" | "lost" | "suspended" | "incompatible";
+            /** @description Of one that is suspended: why, and until when */
+            reason?: string;
             kinds?: string[] | null;
             handlers?: string[];
             slots: number;
@@ -4910,6 +4915,8 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "draining" | "empty";
+            /** @description Why servers pull its triggers too and hand them out; absent while executors give none back again and again */
+            suspended?: string;
             instances: components["schemas"]["Instance"][];
         };
         GroupLimits: {

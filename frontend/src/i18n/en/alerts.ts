@@ -102,6 +102,7 @@ export const alerts = {
     shards_parked: "NATS refuses what a shard stores",
     clock_wrong: "a clock is out of line",
     over_budget: "a group sends more than its budget",
+    instances_suspended: "an instance gives triggers back again and again",
   },
   ends: "Ends that count",
   inARow: "So many in a row",
@@ -156,6 +157,7 @@ export const alerts = {
     shards_parked: "NATS refuses what a shard stores",
     clock_wrong: "a clock is out of line",
     over_budget: "a group sends more than its budget",
+    instances_suspended: "an instance gives triggers back again and again",
   },
   everything: "everything",
 };

@@ -92,6 +92,7 @@ export const alerts: typeof english = {
     shards_parked: "NATS 拒绝存储某分片的数据",
     clock_wrong: "时钟偏差过大",
     over_budget: "分组发送量超出配额",
+    instances_suspended: "实例反复退回触发",
   },
   ends: "计入的结果",
   inARow: "连续次数",
@@ -140,6 +141,7 @@ export const alerts: typeof english = {
     shards_parked: "NATS 拒绝存储某分片的数据",
     clock_wrong: "时钟偏差过大",
     over_budget: "分组发送量超出配额",
+    instances_suspended: "实例反复退回触发",
   },
   everything: "全部",
 };

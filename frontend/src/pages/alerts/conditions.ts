@@ -15,6 +15,7 @@ export const kinds = [
   "shards_parked",
   "clock_wrong",
   "over_budget",
+  "instances_suspended",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -47,6 +48,7 @@ export function fresh(kind: Kind): When {
     case "shards_parked":
     case "clock_wrong":
     case "over_budget":
+    case "instances_suspended":
       return { [kind]: true };
   }
 }
@@ -82,5 +84,7 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.clock_wrong;
     case "over_budget":
       return w.over_budget;
+    case "instances_suspended":
+      return w.instances_suspended;
   }
 }
