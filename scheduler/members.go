@@ -302,8 +302,14 @@ func (m *members) assign(ctx context.Context) {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
-	o.standby, o.whyLate = m.standbys[shard], m.gaveUp[shard]
-	delete(m.standbys, shard)
+	o.whyLate = m.gaveUp[shard]
+	m.dropVoid(shard)
+	if o.standby = m.standbys[shard]; o.standby != nil {
+		o.jobs = o.standby.jobs
+		delete(m.standbys, shard)
+	} else {
+		o.jobs = m.s.hearJobs(shard)
+	}
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {
 		defer cancel()

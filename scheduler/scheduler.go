@@ -100,6 +100,8 @@ type Scheduler struct {
 	tracer   trace.Tracer // nil: nobody traces
 	planner  *job.Planner
 	terms    *terms
+	feed     atomic.Pointer[feed]
+	events   *events
 	lanes    []*lane
 	clock    clock
 	routes   *dispatch.Dispatcher
@@ -141,7 +143,8 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s.terms = newTerms(s)
+	s.terms, s.events = newTerms(s), newEvents(s)
+	s.feed.Store(newFeed(s))
 	for range cfg.Lanes {
 		s.lanes = append(s.lanes, newLane(s))
 	}
@@ -190,6 +193,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		g.Go(func() error { l.run(working); return nil })
 	}
 	g.Go(func() error { s.terms.follow(gctx); return nil })
+	g.Go(func() error { s.hearOfJobs(gctx); return nil })
+	g.Go(func() error { s.events.run(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
