@@ -30,7 +30,7 @@ type ownership struct {
 
 	standby *standby // reads jobs ahead of time; nil: the node did not stand by
 	jobs    *shardJobs
-	whyLate string   // why the owner before decided nothing in the end; "": it did, or that is not known
+	whyLate string // why the owner before decided nothing in the end; "": it did, or that is not known
 
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // items to delete
@@ -73,7 +73,7 @@ func (o *ownership) lose(why string, err error) {
 	if o.held() == nil || o.failed.Swap(true) {
 		return
 	}
-	o.s.log.Warn("shard lost", "shard", o.shard, "reason", why, "error", err)
+	o.s.noteLoss(o.shard, why, err)
 	o.s.metrics.lost.Inc()
 	o.cancel()
 }

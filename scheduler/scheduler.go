@@ -114,7 +114,8 @@ type Scheduler struct {
 
 	mu     sync.Mutex
 	owned  map[int]*ownership // by shard; being taken over, or in a lane
-	parked map[int]string     // shards for which NATS refuses what they are to store, and why
+	losses losses
+	parked map[int]string // shards for which NATS refuses what they are to store, and why
 }
 
 // New returns a node. conn.Setup must have returned.
@@ -152,16 +153,19 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 }
 
 // Owned returns how many shards the node fires for.
-func (s *Scheduler) Owned() int {
+func (s *Scheduler) Owned() int { return len(s.ownedShards()) }
+
+// ownedShards returns the shards that the node fires for.
+func (s *Scheduler) ownedShards() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := 0
-	for _, o := range s.owned {
+	owned := make([]int, 0, len(s.owned))
+	for shard, o := range s.owned {
 		if o.ready.Load() {
-			n++
+			owned = append(owned, shard)
 		}
 	}
-	return n
+	return owned
 }
 
 // Parked returns how many shards of the node do not fire because NATS refuses what they are
