@@ -13,7 +13,7 @@ import (
 // test was renamed or removed is no longer shown.
 func TestGuaranteesNameTestsThatExist(t *testing.T) {
 	exists := testNames(t)
-	for page, least := range map[string]int{"docs/guarantees.md": 20, "docs/explanation/threat-model.md": 10} {
+	for page, least := range map[string]int{"docs/explanation/guarantees.md": 20, "docs/explanation/threat-model.md": 10} {
 		doc, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -33,17 +33,9 @@ func TestGuaranteesNameTestsThatExist(t *testing.T) {
 // TestLinksOfThePagesLeadSomewhere follows the links from one page of the documentation
 // to another, to a file, or to a heading.
 func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
-	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-	for _, folder := range []string{"docs", "docs/operations", "docs/adr", "docs/explanation"} {
-		more, err := filepath.Glob(folder + "/*.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, more...)
-	}
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	followed := 0
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(readPage(t, page), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
@@ -65,6 +57,27 @@ func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	if followed < 50 {
 		t.Errorf("only %d links were followed: the test reads past them", followed)
 	}
+}
+
+// pages returns every Markdown file of the repository but those of other people's packages.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || len(d.Name()) > 1 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			all = append(all, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func readPage(t *testing.T, path string) string {

@@ -22,7 +22,7 @@ func running() []*cobra.Command {
 	return []*cobra.Command{newServerCommand(), newExecutorCommand(), newDevCommand()}
 }
 
-// configuration renders docs/configuration.md.
+// configuration renders docs/reference/configuration.md.
 func configuration() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
@@ -59,7 +59,7 @@ Where a flag names a file with a secret, the variable without ` + "`_FILE`" + ` 
 }
 
 func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
-	const page = "../../docs/configuration.md"
+	const page = "../../docs/reference/configuration.md"
 	got := configuration()
 	if *update {
 		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
@@ -71,7 +71,7 @@ func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("run with -update; docs/configuration.md (-page +program):\n%s", diff)
+		t.Errorf("run with -update; docs/reference/configuration.md (-page +program):\n%s", diff)
 	}
 }
 
