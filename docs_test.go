@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestGuaranteesNameTestsThatExist keeps the guarantees and the threat model honest: a promise whose
@@ -56,6 +57,60 @@ func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	}
 	if followed < 50 {
 		t.Errorf("only %d links were followed: the test reads past them", followed)
+	}
+}
+
+// TestLinesOfThePagesAreShort keeps the pages readable in a terminal and in a diff. Tables,
+// headings, code and the targets of links do not count: they cannot be wrapped.
+func TestLinesOfThePagesAreShort(t *testing.T) {
+	const limit = 100
+	target := regexp.MustCompile(`\]\([^)\s]+\)|https?://\S+`)
+	measured := 0
+	for _, page := range pages(t) {
+		for number, line := range proseLines(readPage(t, page)) {
+			measured++
+			if n := utf8.RuneCountInString(target.ReplaceAllString(line, "]")); n > limit {
+				t.Errorf("%s:%d has %d characters: wrap it at %d", page, number, n, limit)
+			}
+		}
+	}
+	if measured < 1000 {
+		t.Errorf("only %d lines were measured: the test reads past them", measured)
+	}
+}
+
+// proseLines returns the lines of a page that can be wrapped, by their number.
+func proseLines(page string) map[int]string {
+	prose, inCode := map[int]string{}, false
+	for i, line := range strings.Split(page, "\n") {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		inCode = inCode != fence
+		switch {
+		case inCode || fence || line == "":
+		case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "#"), strings.HasPrefix(line, "    "):
+		default:
+			prose[i+1] = line
+		}
+	}
+	return prose
+}
+
+// TestLongPagesHaveATableOfContents wants links to the sections before the first section.
+func TestLongPagesHaveATableOfContents(t *testing.T) {
+	long := 0
+	for _, page := range pages(t) {
+		text := readPage(t, page)
+		if !strings.HasPrefix(page, "docs") || strings.Count(text, "\n") <= 200 {
+			continue
+		}
+		long++
+		start, _, _ := strings.Cut(text, "\n## ")
+		if strings.Count(start, "](#") < 3 {
+			t.Errorf("%s is longer than 200 lines: list its sections with links before the first one", page)
+		}
+	}
+	if long < 5 {
+		t.Errorf("only %d long pages were found: the test reads past them", long)
 	}
 }
 
