@@ -4594,7 +4594,7 @@ type ClientInterface interface {
 	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
 	// and `params` everywhere, as the answer has what is in the store, whatever group it is
 	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
+	// the audit log. Tables and views are those of docs/reference/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -4609,7 +4609,7 @@ type ClientInterface interface {
 	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
 	// and `params` everywhere, as the answer has what is in the store, whatever group it is
 	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
+	// the audit log. Tables and views are those of docs/reference/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -7578,7 +7578,7 @@ func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // For administrators, and for those with the grant `sql` everywhere; both need `logs`
 // and `params` everywhere, as the answer has what is in the store, whatever group it is
 // of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
+// the audit log. Tables and views are those of docs/reference/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -7603,7 +7603,7 @@ func (c *Client) QuerySQLWithBody(ctx context.Context, contentType string, body 
 // For administrators, and for those with the grant `sql` everywhere; both need `logs`
 // and `params` everywhere, as the answer has what is in the store, whatever group it is
 // of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
+// the audit log. Tables and views are those of docs/reference/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -17187,7 +17187,7 @@ type ClientWithResponsesInterface interface {
 	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
 	// and `params` everywhere, as the answer has what is in the store, whatever group it is
 	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
+	// the audit log. Tables and views are those of docs/reference/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -17202,7 +17202,7 @@ type ClientWithResponsesInterface interface {
 	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
 	// and `params` everywhere, as the answer has what is in the store, whatever group it is
 	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
+	// the audit log. Tables and views are those of docs/reference/reports.md.
 	// The statement ends when the client closes the connection. When something goes
 	// wrong after the answer has begun, the connection is closed before its end.
 	// A store without SQL is a `conflict`.
@@ -25801,7 +25801,7 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditor
 // For administrators, and for those with the grant `sql` everywhere; both need `logs`
 // and `params` everywhere, as the answer has what is in the store, whatever group it is
 // of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
+// the audit log. Tables and views are those of docs/reference/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
@@ -25822,7 +25822,7 @@ func (c *ClientWithResponses) QuerySQLWithBodyWithResponse(ctx context.Context, 
 // For administrators, and for those with the grant `sql` everywhere; both need `logs`
 // and `params` everywhere, as the answer has what is in the store, whatever group it is
 // of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
+// the audit log. Tables and views are those of docs/reference/reports.md.
 // The statement ends when the client closes the connection. When something goes
 // wrong after the answer has begun, the connection is closed before its end.
 // A store without SQL is a `conflict`.
