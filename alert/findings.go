@@ -35,8 +35,8 @@ func (s *session) readFindings(ctx context.Context, to chan<- jetstream.KeyValue
 	return nil
 }
 
-// takeFinding opens incidents about what the audit of the ledger has found, and resolves those
-// of which all has healed.
+// takeFinding opens incidents about what the audit of the ledger has found, and resolves an
+// incident once all its discrepancies have healed.
 func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jobs *jobsView) error {
 	d := &s.discrepancies
 	if e == nil {

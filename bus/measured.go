@@ -50,3 +50,23 @@ func (c *Conn) getMeasured(ctx context.Context, m measured, into any) error {
 	}
 	return nil
 }
+
+// newestMeasured returns the newest value of each key of CLUSTER that begins with prefix, by
+// key. One that cannot be read is another version's, and left out. what is what the error
+// says was read; it is job.ErrUnavailable.
+func newestMeasured[T any](ctx context.Context, c *Conn, prefix, what string) (map[string]T, error) {
+	newest := map[string]T{}
+	err := c.Scan(ctx, bucketPrefix+BucketCluster, "$KV."+BucketCluster+"."+prefix+"*", func(m *Stored) bool {
+		var v T
+		if json.Unmarshal(m.Data, &v) == nil {
+			newest[m.Subject] = v
+		} else {
+			delete(newest, m.Subject) // an older value holds no longer
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return newest, nil
+}

@@ -3,8 +3,6 @@ package bus
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,15 +36,9 @@ func (c *Conn) PutParked(ctx context.Context, node string, shards []ParkedShard)
 // Parked returns the shards that are parked, as all nodes say it that have lately. The error
 // is job.ErrUnavailable.
 func (c *Conn) Parked(ctx context.Context, now time.Time) ([]ParkedShard, error) {
-	newest := map[string]parkedBy{}
-	err := c.Scan(ctx, bucketPrefix+BucketCluster, "$KV."+BucketCluster+"."+parkedPrefix+"*", func(m *Stored) bool {
-		var by parkedBy
-		_ = json.Unmarshal(m.Data, &by) // what cannot be read is another version's: nobody is parked by it
-		newest[m.Subject] = by
-		return true
-	})
+	newest, err := newestMeasured[parkedBy](ctx, c, parkedPrefix, "parked shards")
 	if err != nil {
-		return nil, fmt.Errorf("read parked shards: %w", err)
+		return nil, err
 	}
 	var all []ParkedShard
 	for _, by := range newest {

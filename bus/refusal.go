@@ -2,8 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +16,7 @@ type Refusal struct {
 
 const refusedPrefix = "refused."
 
-// PutRefusal notes a group's last refusal, for whoever alerts. The error is job.ErrUnavailable.
+// PutRefusal notes a group's last refusal, so that the alerter sees it. The error is job.ErrUnavailable.
 func (c *Conn) PutRefusal(ctx context.Context, r Refusal) error {
 	return c.putMeasured(ctx, measured{refusedPrefix + r.Group, "that a group is refused"}, r)
 }
@@ -26,16 +24,9 @@ func (c *Conn) PutRefusal(ctx context.Context, r Refusal) error {
 // Refusals returns the last refusal of each group that had one, also those that are over. The
 // error is job.ErrUnavailable.
 func (c *Conn) Refusals(ctx context.Context) ([]Refusal, error) {
-	newest := map[string]Refusal{}
-	err := c.Scan(ctx, bucketPrefix+BucketCluster, "$KV."+BucketCluster+"."+refusedPrefix+"*", func(m *Stored) bool {
-		var r Refusal
-		if json.Unmarshal(m.Data, &r) == nil { // else it is another version's
-			newest[m.Subject] = r
-		}
-		return true
-	})
+	newest, err := newestMeasured[Refusal](ctx, c, refusedPrefix, "which groups are refused")
 	if err != nil {
-		return nil, fmt.Errorf("read which groups are refused: %w", err)
+		return nil, err
 	}
 	all := make([]Refusal, 0, len(newest))
 	for _, r := range newest {

@@ -69,15 +69,9 @@ func (c *Conn) PutSuspensions(ctx context.Context, node string, list []Suspensio
 // Suspensions returns what is suspended, as all nodes say it that have lately, in the order
 // of groups and instances. The error is job.ErrUnavailable.
 func (c *Conn) Suspensions(ctx context.Context, now time.Time) ([]Suspension, error) {
-	newest := map[string]suspendedBy{}
-	err := c.Scan(ctx, bucketPrefix+BucketCluster, "$KV."+BucketCluster+"."+suspendedPrefix+"*", func(m *Stored) bool {
-		var by suspendedBy
-		_ = json.Unmarshal(m.Data, &by) // what cannot be read is another version's: nobody is suspended by it
-		newest[m.Subject] = by
-		return true
-	})
+	newest, err := newestMeasured[suspendedBy](ctx, c, suspendedPrefix, "suspended instances")
 	if err != nil {
-		return nil, fmt.Errorf("read suspended instances: %w", err)
+		return nil, err
 	}
 	all := map[[2]string]Suspension{}
 	for _, by := range newest {

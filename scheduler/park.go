@@ -84,7 +84,7 @@ func (s *Scheduler) unpark(shard int) {
 	delete(s.parked, shard)
 }
 
-// tellParked tells the cluster which shards of the node are parked, for whoever alerts. It
+// tellParked tells the cluster which shards of the node are parked, so that the alerter sees it. It
 // is called by one goroutine.
 func (s *Scheduler) tellParked(ctx context.Context) error {
 	s.mu.Lock()

@@ -182,7 +182,7 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 	}
 }
 
-// direct asks for a message of a bucket, of which the headers were chosen, too.
+// direct asks for a message of a bucket. The attacker chose its headers, too.
 func (a *attacker) direct(bucket string, headers nats.Header, content []byte) func(string) error {
 	return func(reply string) error {
 		key := "$KV." + bucket + "." + a.group + ".chosen"

@@ -65,8 +65,9 @@ type connections struct {
 	} `json:"data"`
 }
 
-// sweep closes all connections of executors whose credential has ended, and those of which
-// a group has too many. How many servers there are is not known, so it ends when none has answered for a while.
+// sweep closes the connections of executors whose credential has ended, and those beyond a
+// group's limit. The number of servers is not known, so it ends when none has answered for a
+// while.
 func (s *Service) sweep(ctx context.Context) error {
 	inbox := s.system.NewInbox()
 	sub, err := s.system.SubscribeSync(inbox)
