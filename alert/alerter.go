@@ -16,6 +16,7 @@ import (
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // leaseKey is the role that one alerter of a cluster has.
@@ -153,9 +154,9 @@ func (s *session) valid() error {
 
 // update changes the incident at a key, as it is stored by now: change gets a copy, nil
 // when there is none, and returns what to store, nil for nothing.
-func (s *session) update(ctx context.Context, key string, change func(*Incident) *Incident) error {
+func (s *session) update(ctx context.Context, key string, change func(*alerting.Incident) *alerting.Incident) error {
 	for {
-		inc, revision, err := read[Incident](ctx, s.conn, key)
+		inc, revision, err := read[alerting.Incident](ctx, s.conn, key)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return err
 		}

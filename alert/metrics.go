@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"carillon/job/alerting"
+
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -35,10 +37,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}),
 	}
-	for _, s := range Severities {
+	for _, s := range alerting.Severities {
 		m.opened.WithLabelValues(string(s))
 	}
-	for _, k := range Kinds {
+	for _, k := range alerting.Kinds {
 		m.deliveries.WithLabelValues(string(k), resultSent)
 		m.deliveries.WithLabelValues(string(k), resultFailed)
 	}

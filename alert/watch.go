@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // How often the alerter looks: for notices, for what does not come as a message, and for
@@ -79,9 +80,9 @@ func (s *session) readEvents(ctx context.Context, position uint64, looked time.T
 			return nil
 		}
 	}
-	since, longest := rules[0].since, time.Duration(0)
+	since, longest := rules[0].Since, time.Duration(0)
 	for _, r := range rules {
-		since, longest = minTime(since, r.since), max(longest, r.When.StartsWithin.Std())
+		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
 	}
 	from, err := s.conn.SeqAt(ctx, bus.StreamEvt, since)
 	if err != nil {
@@ -197,14 +198,14 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 	}
 	s.metrics.read.WithLabelValues(string(fromLedger)).Inc()
 	for _, r := range s.shelf.active() {
-		if !r.When.Discrepancy || f.FoundAt.Before(r.since) || !r.Match.selects(f.Job, jobs.labelsOf) {
+		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 			continue
 		}
 		subject, group := subjectOf(r, f.Job)
-		err := s.found(ctx, &finding{
-			rule: r, subject: subject, group: group, at: stamp(f.FoundAt), source: fromLedger, seq: e.Revision(),
-			summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			job:     Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+		err := s.found(ctx, &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
+			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
 		})
 		if err != nil {
 			return err

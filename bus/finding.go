@@ -11,19 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
+	"carillon/job/outcome"
 )
-
-// Finding is a discrepancy that the continuous audit of the ledger has found: a fire of
-// an active job has neither its run nor a recorded reason, or a run has no fire. It is
-// worth an alarm. The bucket keeps it for [FindingTTL].
-type Finding struct {
-	Job      job.Name  `json:"job"`
-	FireTime time.Time `json:"fire_time"`
-	RunID    job.RunID `json:"run_id"` // that the fire owes, or that has no fire
-	Version  int       `json:"version,omitempty"`
-	Reason   string    `json:"reason"` // what is wrong
-	FoundAt  time.Time `json:"found_at"`
-}
 
 // FindingTTL is how long a finding is kept, and not told anew.
 const FindingTTL = 30 * 24 * time.Hour
@@ -34,7 +23,7 @@ const (
 )
 
 // PutFinding keeps f, and reports whether it is new: of a run there is one finding.
-func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err error) {
+func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
 	kv, err := c.kv(ctx, BucketLedger)
 	if err != nil {
 		return false, err
@@ -61,13 +50,13 @@ func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) 
 }
 
 // Findings returns the findings that the bucket has.
-func (c *Conn) Findings(ctx context.Context) ([]Finding, error) {
+func (c *Conn) Findings(ctx context.Context) ([]outcome.Finding, error) {
 	w, err := c.WatchFindings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = w.Stop() }()
-	var all []Finding
+	var all []outcome.Finding
 	for e := range w.Updates() {
 		if e == nil {
 			return all, nil
@@ -83,8 +72,8 @@ func (c *Conn) Findings(ctx context.Context) ([]Finding, error) {
 }
 
 // DecodeFinding reads what the bucket holds. The error is an *InvalidError.
-func DecodeFinding(data []byte) (*Finding, error) {
-	f := &Finding{}
+func DecodeFinding(data []byte) (*outcome.Finding, error) {
+	f := &outcome.Finding{}
 	if err := json.Unmarshal(data, f); err != nil {
 		return nil, &job.InvalidError{Field: "finding", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}

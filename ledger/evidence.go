@@ -9,6 +9,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -30,7 +32,7 @@ type Evidence struct {
 // Judge calls yield for each entry of the job with a fire time in [from, to), oldest
 // first, until yield returns false; then so does Judge. The error is
 // job.ErrUnavailable when the history cannot be read.
-func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	j := &judge{book: v.book()}
 	after, upto := from.UnixMilli()-1, to.UnixMilli()-1
 	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
@@ -81,9 +83,9 @@ func (v Evidence) book() *book {
 var causes = []job.Cause{job.CauseSchedule, job.CauseMisfire}
 
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.
-func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]logstore.Run, error) {
+func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, error) {
 	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: causes, From: from, To: to, Limit: logstore.MaxRuns}
-	var rows []logstore.Run
+	var rows []runlog.Run
 	for {
 		page, err := v.Store.Runs(ctx, filter)
 		if err != nil {
@@ -99,7 +101,7 @@ func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]logstore.Run,
 }
 
 // newest returns the newest of the schedule's fires that match, or nil.
-func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*logstore.Run, error) {
+func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*runlog.Run, error) {
 	filter.Jobs, filter.Causes, filter.Limit = []job.Name{v.Job}, causes, 1
 	page, err := v.Store.Runs(ctx, filter)
 	if err != nil {
@@ -145,7 +147,7 @@ func (v Evidence) readCover(ctx context.Context, j *judge, after int64) error {
 
 // listen notices that a fixed-delay job has fallen silent, if its next fire would have
 // come within the range.
-func (v Evidence) listen(ctx context.Context, j *judge, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+func (v Evidence) listen(ctx context.Context, j *judge, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	if n := len(j.plans); n == 0 || j.plans[n-1].Kind != job.KindFixedDelay {
 		return true, nil
 	}

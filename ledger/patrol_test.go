@@ -16,6 +16,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
@@ -73,7 +74,7 @@ func (b *beat) ran(name job.Name, minutes ...int) {
 	var updates []logstore.Update
 	for _, m := range minutes {
 		updates = append(updates, logstore.Update{
-			Kind: logstore.KindRecorded, RunID: job.FireRunID(name, at(m).UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
+			Kind: runlog.KindRecorded, RunID: job.FireRunID(name, at(m).UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
 			Cause: job.CauseSchedule, At: at(m), Status: job.StatusPending,
 		})
 	}

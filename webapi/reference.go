@@ -17,7 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/auth"
+	"carillon/job/rights"
 )
 
 var (
@@ -162,7 +162,7 @@ func needsOf(operation string) string {
 		return text + " and the grants sql, logs and params everywhere"
 	case ofPath, ofRun, ofIncident:
 	}
-	if p.role == auth.Viewer && p.grant == "" {
+	if p.role == rights.Viewer && p.grant == "" {
 		return text + " in the group"
 	}
 	return text + " in the group of what is named"

@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"carillon/alert"
-	"carillon/audit"
-	"carillon/auth"
-	"carillon/bus"
 	"carillon/job"
-	"carillon/ledger"
-	"carillon/logstore"
+	"carillon/job/alerting"
+	"carillon/job/fleet"
+	"carillon/job/outcome"
+	"carillon/job/rights"
+	"carillon/job/runlog"
+	"carillon/job/trail"
 
 	"github.com/oapi-codegen/runtime"
 )
@@ -383,7 +383,7 @@ func (e ListRunsParamsSort) Valid() bool {
 }
 
 // Access defines model for Access.
-type Access = auth.Access
+type Access = rights.Access
 
 // AffectedFire defines model for AffectedFire.
 type AffectedFire struct {
@@ -403,7 +403,7 @@ type AffectedJob struct {
 }
 
 // Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
-type Alert = alert.Rule
+type Alert = alerting.Rule
 
 // AlertItem defines model for AlertItem.
 type AlertItem struct {
@@ -450,7 +450,7 @@ type AlertTrialItem struct {
 }
 
 // AuditEntry One change.
-type AuditEntry = audit.Entry
+type AuditEntry = trail.Entry
 
 // AuditPage defines model for AuditPage.
 type AuditPage struct {
@@ -464,10 +464,10 @@ type AuditPage struct {
 }
 
 // AuditedPage defines model for AuditedPage.
-type AuditedPage = ledger.Page
+type AuditedPage = outcome.Page
 
 // Backfill defines model for Backfill.
-type Backfill = bus.Backfill
+type Backfill = job.Backfill
 
 // BackfillList defines model for BackfillList.
 type BackfillList struct {
@@ -493,7 +493,7 @@ type BackfillRequest struct {
 	Note string `json:"note,omitempty"`
 
 	// Only Which fires: missed is the default; all are also those from before the job was there
-	Only ledger.Only `json:"only,omitempty"`
+	Only outcome.Only `json:"only,omitempty"`
 
 	// To Fire time, exclusive; at most 92 days after from. Defaults to now
 	To time.Time `json:"to,omitempty"`
@@ -501,7 +501,7 @@ type BackfillRequest struct {
 
 // BackfillResult defines model for BackfillResult.
 type BackfillResult struct {
-	Backfill *bus.Backfill `json:"backfill,omitempty"`
+	Backfill *job.Backfill `json:"backfill,omitempty"`
 
 	// Fires Oldest first
 	Fires []LedgerEntry `json:"fires"`
@@ -514,7 +514,7 @@ type BackfillResult struct {
 type BulkOutcome string
 
 // BusState defines model for BusState.
-type BusState = bus.State
+type BusState = fleet.State
 
 // Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
 type Calendar = job.Calendar
@@ -643,7 +643,7 @@ type CancelRequest struct {
 type Cause = job.Cause
 
 // Change One state change of a run.
-type Change = logstore.Change
+type Change = runlog.Change
 
 // Changed The data of an event.
 type Changed struct {
@@ -655,7 +655,7 @@ type Changed struct {
 }
 
 // Channel A way to people. Secrets are set by themselves.
-type Channel = alert.Channel
+type Channel = alerting.Channel
 
 // ChannelItem defines model for ChannelItem.
 type ChannelItem struct {
@@ -714,7 +714,7 @@ type ClockChange struct {
 }
 
 // ConsumerState defines model for ConsumerState.
-type ConsumerState = bus.ConsumerState
+type ConsumerState = fleet.ConsumerState
 
 // Credential defines model for Credential.
 type Credential struct {
@@ -800,7 +800,7 @@ type CrontabRequest struct {
 }
 
 // DeadLetter defines model for DeadLetter.
-type DeadLetter = bus.DeadLetter
+type DeadLetter = fleet.DeadLetter
 
 // DeadLetterContent defines model for DeadLetterContent.
 type DeadLetterContent struct {
@@ -840,10 +840,10 @@ type DeadLetterPage struct {
 }
 
 // Delivery defines model for Delivery.
-type Delivery = alert.Delivery
+type Delivery = alerting.Delivery
 
 // DeliveryAnswer What the other side said to the last attempt
-type DeliveryAnswer = alert.Answer
+type DeliveryAnswer = alerting.Answer
 
 // DeliveryItem defines model for DeliveryItem.
 type DeliveryItem struct {
@@ -858,10 +858,10 @@ type DeliveryList struct {
 }
 
 // Dimension defines model for Dimension.
-type Dimension = logstore.Dimension
+type Dimension = runlog.Dimension
 
 // Discrepancy defines model for Discrepancy.
-type Discrepancy = bus.Finding
+type Discrepancy = outcome.Finding
 
 // DiscrepancyPage defines model for DiscrepancyPage.
 type DiscrepancyPage struct {
@@ -870,16 +870,16 @@ type DiscrepancyPage struct {
 }
 
 // DrainRequest defines model for DrainRequest.
-type DrainRequest = bus.DrainRequest
+type DrainRequest = fleet.DrainRequest
 
 // Duration Examples: 5m
 type Duration = job.Duration
 
 // FacetValue defines model for FacetValue.
-type FacetValue = logstore.FacetValue
+type FacetValue = runlog.FacetValue
 
 // Failure defines model for Failure.
-type Failure = logstore.Failure
+type Failure = runlog.Failure
 
 // FailureList defines model for FailureList.
 type FailureList struct {
@@ -890,7 +890,7 @@ type FailureList struct {
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
 // come to it yet; unjudged: nothing is known, and nothing follows from that;
 // discrepancy: it contradicts what Carillon promises.
-type Fate = ledger.Fate
+type Fate = outcome.Fate
 
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
@@ -914,7 +914,7 @@ type FieldError struct {
 }
 
 // Finding defines model for Finding.
-type Finding = ledger.Finding
+type Finding = outcome.JobEntry
 
 // Fire defines model for Fire.
 type Fire struct {
@@ -973,7 +973,7 @@ type FirePage struct {
 }
 
 // Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
-type Grant = auth.Grant
+type Grant = rights.Grant
 
 // Group defines model for Group.
 type Group struct {
@@ -1083,12 +1083,12 @@ type HistoryState struct {
 	OldestRun time.Time `json:"oldest_run,omitzero"`
 
 	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
-	StandIn      *logstore.Partial `json:"stand_in,omitempty"`
-	StoreAnswers bool              `json:"store_answers"`
+	StandIn      *runlog.Partial `json:"stand_in,omitempty"`
+	StoreAnswers bool            `json:"store_answers"`
 }
 
 // Hold The switch for everything. While it is on, every fire is recorded as skipped.
-type Hold = bus.Hold
+type Hold = job.Hold
 
 // HoldRequest defines model for HoldRequest.
 type HoldRequest struct {
@@ -1100,10 +1100,10 @@ type HoldRequest struct {
 }
 
 // HostLoad How busy an instance's machine is, whoever uses it
-type HostLoad = bus.HostLoad
+type HostLoad = fleet.HostLoad
 
 // Incident What a rule has found, from when it began until it is over.
-type Incident = alert.Incident
+type Incident = alerting.Incident
 
 // IncidentNote defines model for IncidentNote.
 type IncidentNote struct {
@@ -1124,16 +1124,16 @@ type IncidentSnooze struct {
 }
 
 // IngestBacklog What waits on a stream to be moved into the log store
-type IngestBacklog = bus.IngestBacklog
+type IngestBacklog = fleet.IngestBacklog
 
 // Instance defines model for Instance.
-type Instance = bus.Instance
+type Instance = fleet.Instance
 
 // InstanceReply What an instance says to a request.
-type InstanceReply = bus.InstanceReply
+type InstanceReply = fleet.InstanceReply
 
 // InstanceSettings defines model for InstanceSettings.
-type InstanceSettings = bus.SetRequest
+type InstanceSettings = fleet.SetRequest
 
 // Invitation defines model for Invitation.
 type Invitation struct {
@@ -1351,19 +1351,19 @@ type KeepFacts = job.KeepFacts
 type Labels = job.Labels
 
 // LedgerDay defines model for LedgerDay.
-type LedgerDay = ledger.Day
+type LedgerDay = outcome.Day
 
 // LedgerEntry defines model for LedgerEntry.
-type LedgerEntry = ledger.Entry
+type LedgerEntry = outcome.Entry
 
 // LedgerPage defines model for LedgerPage.
-type LedgerPage = ledger.JobPage
+type LedgerPage = outcome.JobPage
 
 // Level defines model for Level.
 type Level = string
 
 // LogBucket defines model for LogBucket.
-type LogBucket = logstore.HitBucket
+type LogBucket = runlog.HitBucket
 
 // LogEnd The data of a tail's last event.
 type LogEnd struct {
@@ -1392,7 +1392,7 @@ type LogHistogram struct {
 }
 
 // LogHit A line that a search has found
-type LogHit = logstore.Hit
+type LogHit = runlog.Hit
 
 // LogHits defines model for LogHits.
 type LogHits struct {
@@ -1403,13 +1403,13 @@ type LogHits struct {
 }
 
 // LogLine defines model for LogLine.
-type LogLine = logstore.Line
+type LogLine = runlog.Line
 
 // LogPage defines model for LogPage.
 type LogPage struct {
-	Attempt        int            `json:"attempt"`
-	BroadcastIndex logstore.Piece `json:"broadcast_index,omitzero"`
-	Items          []LogLine      `json:"items"`
+	Attempt        int          `json:"attempt"`
+	BroadcastIndex runlog.Piece `json:"broadcast_index,omitzero"`
+	Items          []LogLine    `json:"items"`
 
 	// NextSeq The from_seq of the next page; absent when there was no more
 	NextSeq int64     `json:"next_seq,omitempty"`
@@ -1417,7 +1417,7 @@ type LogPage struct {
 }
 
 // LogRange Part of a text, in characters (code points) from 0
-type LogRange = logstore.Range
+type LogRange = runlog.Range
 
 // LogRate What there was to hear within a second.
 type LogRate struct {
@@ -1454,7 +1454,7 @@ type Me struct {
 	HasPassword bool `json:"has_password,omitempty"`
 
 	// How local: on the machine of a `carillon dev`
-	How auth.How `json:"how"`
+	How rights.How `json:"how"`
 
 	// SignOutAt Where to sign out of the OIDC provider too, once one has signed out here
 	SignOutAt string `json:"sign_out_at,omitempty"`
@@ -1542,7 +1542,7 @@ type OffsetSuggestions struct {
 type Overlap = job.Overlap
 
 // Overview defines model for Overview.
-type Overview = logstore.Overview
+type Overview = runlog.Overview
 
 // PasswordChange defines model for PasswordChange.
 type PasswordChange struct {
@@ -1663,16 +1663,16 @@ type Report struct {
 }
 
 // ReportRow defines model for ReportRow.
-type ReportRow = logstore.ReportRow
+type ReportRow = runlog.ReportRow
 
 // Retention defines model for Retention.
 type Retention = job.Retention
 
 // RetentionAmount defines model for RetentionAmount.
-type RetentionAmount = logstore.Amount
+type RetentionAmount = runlog.Amount
 
 // RetentionEffect An estimate.
-type RetentionEffect = logstore.Effect
+type RetentionEffect = runlog.Effect
 
 // RetentionItem defines model for RetentionItem.
 type RetentionItem struct {
@@ -1725,7 +1725,7 @@ type RetryRequestPieces string
 type RetryRequestVersion string
 
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
-type Role = auth.Role
+type Role = rights.Role
 
 // RotationRequest defines model for RotationRequest.
 type RotationRequest struct {
@@ -1734,7 +1734,7 @@ type RotationRequest struct {
 }
 
 // Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
-type Run = logstore.Run
+type Run = runlog.Run
 
 // RunAccepted defines model for RunAccepted.
 type RunAccepted struct {
@@ -1852,7 +1852,7 @@ type RunDetail struct {
 // RunFacets defines model for RunFacets.
 type RunFacets struct {
 	// Items By dimension
-	Items logstore.Facets `json:"items"`
+	Items runlog.Facets `json:"items"`
 }
 
 // RunFilter As the parameters of listRuns
@@ -2003,7 +2003,7 @@ type SessionList struct {
 }
 
 // Severity defines model for Severity.
-type Severity = alert.Severity
+type Severity = alerting.Severity
 
 // ShardMove defines model for ShardMove.
 type ShardMove struct {
@@ -2035,7 +2035,7 @@ type SignInWays struct {
 }
 
 // Silence defines model for Silence.
-type Silence = alert.Silence
+type Silence = alerting.Silence
 
 // SilenceList defines model for SilenceList.
 type SilenceList struct {
@@ -2064,10 +2064,10 @@ type SkipRequest struct {
 }
 
 // Spread How long something took. Percentiles are exact to about one percent.
-type Spread = logstore.Spread
+type Spread = runlog.Spread
 
 // StandIn defines model for StandIn.
-type StandIn = logstore.Partial
+type StandIn = runlog.Partial
 
 // Status defines model for Status.
 type Status = job.Status
@@ -2076,10 +2076,10 @@ type Status = job.Status
 type StatusCounts = map[job.Status]int
 
 // StreamState defines model for StreamState.
-type StreamState = bus.StreamState
+type StreamState = fleet.StreamState
 
 // Tally How many fires had which fate. What is 0 is absent.
-type Tally = ledger.Tally
+type Tally = outcome.Tally
 
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task
@@ -2836,13 +2836,13 @@ type ReportRunsParams struct {
 	By *[]Dimension `form:"by,omitempty" json:"by,omitempty"`
 
 	// Step A row for each. Minutes are not known by job, version and instance
-	Step *logstore.Step `form:"step,omitempty" json:"step,omitempty"`
+	Step *runlog.Step `form:"step,omitempty" json:"step,omitempty"`
 
 	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
-	Order *logstore.Order `form:"order,omitempty" json:"order,omitempty"`
+	Order *runlog.Order `form:"order,omitempty" json:"order,omitempty"`
 
 	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
-	Times *[]logstore.Timing `form:"times,omitempty" json:"times,omitempty"`
+	Times *[]runlog.Timing `form:"times,omitempty" json:"times,omitempty"`
 
 	// Job group/name
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 const (
@@ -47,7 +48,7 @@ func (p *presence) sinceWhen() (time.Time, bool) {
 // settled reports whether every instance that is alive has been heard of by now.
 func (p *presence) settled(now time.Time) bool {
 	since, ok := p.sinceWhen()
-	return ok && now.Sub(since) > bus.InstanceTTL
+	return ok && now.Sub(since) > fleet.InstanceTTL
 }
 
 // probe looks, in a goroutine of the dispatcher, whether heartbeats are stored and heard of.
