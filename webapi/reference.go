@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/api"
 	"carillon/job/rights"
 )
 
@@ -82,7 +83,7 @@ func (s *Server) serveReference() fiber.Handler {
 // serveContract answers GET /api/openapi.yaml.
 func serveContract(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
-	return c.Send(contractText)
+	return c.Send(api.Contract)
 }
 
 func renderReference(doc *openapi3.T) ([]byte, error) {

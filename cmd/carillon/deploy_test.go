@@ -66,7 +66,7 @@ func longer(t *testing.T, limit, grace string) bool {
 }
 
 func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
-	contract, err := os.ReadFile("../../webapi/openapi.yaml")
+	contract, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
