@@ -7,17 +7,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"carillon/api"
 	"carillon/job/runlog"
-
-	"github.com/oapi-codegen/runtime"
 )
 
 const (
@@ -1192,12497 +1187,1509 @@ type QuerySQLJSONRequestBody = api.QuerySQLJSONRequestBody
 type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
 type PutUserJSONRequestBody = api.PutUserJSONRequestBody
 
-// RequestEditorFn is the function signature for the RequestEditor callback function
-type RequestEditorFn func(ctx context.Context, req *http.Request) error
-
-// Doer performs HTTP requests.
-//
-// The standard http.Client implements this interface.
-type HttpRequestDoer interface {
-	Do(req *http.Request) (*http.Response, error)
-}
-
-// Client which conforms to the OpenAPI3 specification for this service.
-type Client struct {
-	// The endpoint of the server conforming to this interface, with scheme,
-	// https://api.deepmap.com for example. This can contain a path relative
-	// to the server, such as https://api.deepmap.com/dev-test, and all the
-	// paths in the swagger spec will be appended to the server.
-	Server string
-
-	// Doer for performing requests, typically a *http.Client with any
-	// customized settings, such as certificate chains.
-	Client HttpRequestDoer
-
-	// A list of callbacks for modifying requests which are generated before sending over
-	// the network.
-	RequestEditors []RequestEditorFn
-}
-
-// ClientOption allows setting custom parameters during construction
-type ClientOption func(*Client) error
-
-// Creates a new Client, with reasonable defaults
-func NewClient(server string, opts ...ClientOption) (*Client, error) {
-	// create a client with sane default values
-	client := Client{
-		Server: server,
-	}
-	// mutate client and add all optional params
-	for _, o := range opts {
-		if err := o(&client); err != nil {
-			return nil, err
-		}
-	}
-	// ensure the server URL always has a trailing slash
-	if !strings.HasSuffix(client.Server, "/") {
-		client.Server += "/"
-	}
-	// create httpClient, if not already present
-	if client.Client == nil {
-		client.Client = &http.Client{}
-	}
-	return &client, nil
-}
-
-// WithHTTPClient allows overriding the default Doer, which is
-// automatically created using http.Client. This is useful for tests.
-func WithHTTPClient(doer HttpRequestDoer) ClientOption {
-	return func(c *Client) error {
-		c.Client = doer
-		return nil
-	}
-}
-
-// WithRequestEditorFn allows setting up a callback function, which will be
-// called right before sending the request. This can be used to mutate the request.
-func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
-	return func(c *Client) error {
-		c.RequestEditors = append(c.RequestEditors, fn)
-		return nil
-	}
-}
-
-// The interface specification for the client above.
-type ClientInterface interface {
-
-	// GetReference This reference, for people
-	//
-	// Corresponds with GET /api/docs (the `GetReference` operationId).
-	GetReference(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetContract The contract of this API, for programs
-	//
-	// Corresponds with GET /api/openapi.yaml (the `GetContract` operationId).
-	GetContract(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListChannels The ways to people, without their secrets
-	//
-	// Corresponds with GET /api/v1/alerts/channels (the `ListChannels` operationId).
-	ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteChannel Delete a channel
-	//
-	// A 409 says that a rule uses it.
-	//
-	// Corresponds with DELETE /api/v1/alerts/channels/{channel} (the `DeleteChannel` operationId).
-	DeleteChannel(ctx context.Context, channel ChannelName, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetChannel A channel, without its secrets
-	//
-	// Corresponds with GET /api/v1/alerts/channels/{channel} (the `GetChannel` operationId).
-	GetChannel(ctx context.Context, channel ChannelName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutChannelWithBody Create or replace a channel
-	//
-	// It keeps its secrets, unless its kind or the place where they go is another than before.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/channels/{channel} (the `PutChannel` operationId).
-	PutChannelWithBody(ctx context.Context, channel ChannelName, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutChannel Create or replace a channel
-	//
-	// It keeps its secrets, unless its kind or the place where they go is another than before.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/channels/{channel} (the `PutChannel` operationId).
-	PutChannel(ctx context.Context, channel ChannelName, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteChannelSecret Remove a secret of a channel
-	//
-	// Corresponds with DELETE /api/v1/alerts/channels/{channel}/secrets/{secret} (the `DeleteChannelSecret` operationId).
-	DeleteChannelSecret(ctx context.Context, channel ChannelName, secret string, params *DeleteChannelSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutChannelSecretWithBody Set a secret of a channel
-	//
-	// Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
-	// `secret` besides, with which they are signed, as a `webhook` does; `email` takes
-	// the `password` of its user, and `pagerduty` needs a `routing_key`. The server
-	// seals it; nobody can read it back. A 409 says that this server has no key.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/channels/{channel}/secrets/{secret} (the `PutChannelSecret` operationId).
-	PutChannelSecretWithBody(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutChannelSecret Set a secret of a channel
-	//
-	// Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
-	// `secret` besides, with which they are signed, as a `webhook` does; `email` takes
-	// the `password` of its user, and `pagerduty` needs a `routing_key`. The server
-	// seals it; nobody can read it back. A 409 says that this server has no key.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/channels/{channel}/secrets/{secret} (the `PutChannelSecret` operationId).
-	PutChannelSecret(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, body PutChannelSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// TestChannel Send a message to a channel, whatever holds others back
-	//
-	// It waits up to 20 s for the outcome, which the answer's one delivery has. One that is still `waiting` says that no server alerts now.
-	//
-	// Corresponds with POST /api/v1/alerts/channels/{channel}/test (the `TestChannel` operationId).
-	TestChannel(ctx context.Context, channel ChannelName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListDeliveries Every message to a channel, the newest incident's first
-	//
-	// Corresponds with GET /api/v1/alerts/deliveries (the `ListDeliveries` operationId).
-	ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListIncidents What rules have found, the newest first
-	//
-	// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
-	//
-	// Corresponds with GET /api/v1/alerts/incidents (the `ListIncidents` operationId).
-	ListIncidents(ctx context.Context, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetIncident An incident, with every delivery
-	//
-	// Corresponds with GET /api/v1/alerts/incidents/{incident} (the `GetIncident` operationId).
-	GetIncident(ctx context.Context, incident IncidentID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AcknowledgeIncidentWithBody Say that somebody looks after an incident; nobody is reminded of it any more
-	//
-	// A 409 says that it is over.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/acknowledge (the `AcknowledgeIncident` operationId).
-	AcknowledgeIncidentWithBody(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
-	//
-	// A 409 says that it is over.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/acknowledge (the `AcknowledgeIncident` operationId).
-	AcknowledgeIncident(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, body AcknowledgeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ResolveIncidentWithBody Say that an incident is over
-	//
-	// The next bad run opens another one. A 409 says that it was over already.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
-	ResolveIncidentWithBody(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ResolveIncident Say that an incident is over
-	//
-	// The next bad run opens another one. A 409 says that it was over already.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
-	ResolveIncident(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SnoozeIncidentWithBody Hold back what an incident has to say for a while, or not any more
-	//
-	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
-	SnoozeIncidentWithBody(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
-	//
-	// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
-	SnoozeIncident(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListAlerts What is worth a message, and to whom
-	//
-	// Corresponds with GET /api/v1/alerts/rules (the `ListAlerts` operationId).
-	ListAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteAlert Delete a rule; its open incidents are resolved by that
-	//
-	// Corresponds with DELETE /api/v1/alerts/rules/{alert} (the `DeleteAlert` operationId).
-	DeleteAlert(ctx context.Context, alert string, params *DeleteAlertParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetAlert A rule
-	//
-	// Corresponds with GET /api/v1/alerts/rules/{alert} (the `GetAlert` operationId).
-	GetAlert(ctx context.Context, alert string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutAlertWithBody Create or replace a rule
-	//
-	// It holds for what happens from then on. Its channels must exist.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/rules/{alert} (the `PutAlert` operationId).
-	PutAlertWithBody(ctx context.Context, alert string, params *PutAlertParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutAlert Create or replace a rule
-	//
-	// It holds for what happens from then on. Its channels must exist.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/alerts/rules/{alert} (the `PutAlert` operationId).
-	PutAlert(ctx context.Context, alert string, params *PutAlertParams, body PutAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListSilences What holds messages back for a while
-	//
-	// Corresponds with GET /api/v1/alerts/silences (the `ListSilences` operationId).
-	ListSilences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AddSilenceWithBody Hold messages back for a while
-	//
-	// What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/alerts/silences (the `AddSilence` operationId).
-	AddSilenceWithBody(ctx context.Context, params *AddSilenceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AddSilence Hold messages back for a while
-	//
-	// What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/alerts/silences (the `AddSilence` operationId).
-	AddSilence(ctx context.Context, params *AddSilenceParams, body AddSilenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// EndSilence End a silence
-	//
-	// Corresponds with DELETE /api/v1/alerts/silences/{silence} (the `EndSilence` operationId).
-	EndSilence(ctx context.Context, silence string, params *EndSilenceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// TryAlertWithBody What a rule would have found in the last seven days
-	//
-	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
-	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
-	TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// TryAlert What a rule would have found in the last seven days
-	//
-	// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
-	// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
-	TryAlert(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListAudit Who changed what, newest first
-	//
-	// Each change that was made has one entry; requests that were refused have none.
-	// Entries come from the log store, and from the stream what is not there yet; so they
-	// are there for as long as the retention says. A page may be short, or empty, and have
-	// a `next` all the same.
-	//
-	// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
-	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
-	//
-	// Consumers that hand out a group's triggers are there for those who see that group.
-	//
-	// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
-	GetBus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListCalendars All calendars by name
-	//
-	// Corresponds with GET /api/v1/calendars (the `ListCalendars` operationId).
-	ListCalendars(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
-	//
-	// Corresponds with DELETE /api/v1/calendars/{calendar} (the `DeleteCalendar` operationId).
-	DeleteCalendar(ctx context.Context, calendar string, params *DeleteCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetCalendar A calendar's present version
-	//
-	// Corresponds with GET /api/v1/calendars/{calendar} (the `GetCalendar` operationId).
-	GetCalendar(ctx context.Context, calendar string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutCalendarWithBody Create a calendar, or save its next version
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
-	PutCalendarWithBody(ctx context.Context, calendar string, params *PutCalendarParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutCalendar Create a calendar, or save its next version
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
-	PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewCalendarWithBody Which fires of the next year saving a calendar would affect
-	//
-	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
-	// or except: the fires that would be skipped and run now, and those that would run and are
-	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
-	PreviewCalendarWithBody(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewCalendar Which fires of the next year saving a calendar would affect
-	//
-	// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
-	// or except: the fires that would be skipped and run now, and those that would run and are
-	// skipped now. Paused jobs are left out, and so are fires that somebody skips.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
-	PreviewCalendar(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListDeadLetters Messages about runs that were refused, the newest first
-	//
-	// What executors or servers have sent and the history could not take: forged, damaged, or
-	// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
-	//
-	// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
-	ListDeadLetters(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteDeadLetter Throw a refused message away
-	//
-	// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
-	DeleteDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetDeadLetter A refused message, with what it says
-	//
-	// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
-	GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReplayDeadLetter Send a refused message again, as after an upgrade
-	//
-	// It is published where it was, and the letter is deleted. If it is refused again there
-	// is a new letter; if the history has it already nothing changes. A letter that has
-	// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
-	//
-	// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
-	ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CollectDiagnostics What a maintainer asks for when something is wrong
-	//
-	// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
-	// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
-	// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
-	// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
-	//
-	// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
-	CollectDiagnostics(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// FollowEvents Hear what has changed, as it does
-	//
-	// Server-sent events, so that a page need not keep asking. They say what has
-	// changed, not how: what one shows is then asked for again. The history may have a
-	// run up to a second later than its event.
-	//
-	// - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
-	//   changed. The data is Changed.
-	// - `reload`: more may have been missed than can be told; load everything anew.
-	// - `bye`: the server stops, or one may not listen any more; connect again.
-	//
-	// At most four of each come in a second, whatever happens, and who reads slowly
-	// gets fewer, with the same in them. Connect with the `id` of the last event as
-	// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
-	// seconds of silence.
-	//
-	// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
-	FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListFires What will fire in a range of time, job by job
-	//
-	// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
-	// do not fire within the range are not listed.
-	//
-	// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
-	ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CountFires How much will fire, over a range of time in equal parts
-	//
-	// Paused jobs are left out, and so are fires that a calendar or somebody skips.
-	//
-	// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
-	CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
-	//
-	// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
-	// enough apart, each with a `spread` for its schedule: it moves when a fire is
-	// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
-	// changed: who wants the offsets saves the jobs with them.
-	//
-	// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
-	SuggestOffsets(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListGroups Executor groups and their live instances
-	//
-	// A group without an instance is listed too; its triggers wait.
-	//
-	// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
-	ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutGroupWithBody Limit how many runs a group does
-	//
-	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
-	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
-	// job's `start_within` is over. They hold from a moment after the answer on.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
-	PutGroupWithBody(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutGroup Limit how many runs a group does
-	//
-	// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
-	// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
-	// job's `start_within` is over. They hold from a moment after the answer on.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
-	PutGroup(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListCredentials The credentials of a group's executors, without their seeds
-	//
-	// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
-	ListCredentials(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateCredentialWithBody Make a credential
-	//
-	// With it, a program connects to NATS as an executor of this group and may do no
-	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
-	// NATS does not ask this server who may connect.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
-	CreateCredentialWithBody(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateCredential Make a credential
-	//
-	// With it, a program connects to NATS as an executor of this group and may do no
-	// more than one needs. The seed is in this answer and nowhere else. A 409 says that
-	// NATS does not ask this server who may connect.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
-	CreateCredential(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RevokeCredential End a credential, and the connections that were made with it, within seconds
-	//
-	// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
-	RevokeCredential(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RotateCredentialWithBody Make another credential in the place of one, which works on for a while
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
-	RotateCredentialWithBody(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RotateCredential Make another credential in the place of one, which works on for a while
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
-	RotateCredential(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListHandlers The handlers of a group, what they do and which parameters they take
-	//
-	// Those that executors have announced in the last 30 days, whether or not one is
-	// there now, and those that live instances name.
-	//
-	// Corresponds with GET /api/v1/groups/{group}/handlers (the `ListHandlers` operationId).
-	ListHandlers(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CordonInstance Have an instance take no more runs, and stay
-	//
-	// What it has goes on. It holds until `uncordon`, or until the instance ends.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
-	CordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DrainInstanceWithBody Have an instance finish what it has, and leave
-	//
-	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
-	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
-	// or takes it away. `uncordon` has it stay after all.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-	DrainInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DrainInstance Have an instance finish what it has, and leave
-	//
-	// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-	// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
-	// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
-	// or takes it away. `uncordon` has it stay after all.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-	DrainInstance(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetInstanceWithBody Change an instance's slots or labels
-	//
-	// Until it ends. What is absent stays.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
-	SetInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetInstance Change an instance's slots or labels
-	//
-	// Until it ends. What is absent stays.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
-	SetInstance(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// UncordonInstance Have an instance take runs again
-	//
-	// Whether it was cordoned or is draining.
-	//
-	// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
-	UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListSecrets The secrets of a group, without their values
-	//
-	// Corresponds with GET /api/v1/groups/{group}/secrets (the `ListSecrets` operationId).
-	ListSecrets(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteSecret Delete a secret; runs that ask for it fail
-	//
-	// Corresponds with DELETE /api/v1/groups/{group}/secrets/{secret} (the `DeleteSecret` operationId).
-	DeleteSecret(ctx context.Context, group GroupName, secret string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutSecretWithBody Create or replace a secret
-	//
-	// The server seals it for the group's executors and forgets it; nobody can read it
-	// back. Runs that begin from now on get the new value. A 409 says that this server
-	// has no key.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
-	PutSecretWithBody(ctx context.Context, group GroupName, secret string, params *PutSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutSecret Create or replace a secret
-	//
-	// The server seals it for the group's executors and forgets it; nobody can read it
-	// back. Runs that begin from now on get the new value. A 409 says that this server
-	// has no key.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
-	PutSecret(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetHistory How far the history has come, and what it takes
-	//
-	// Runs, logs and reports have all that happened before `as_of`. What came later may be
-	// missing: it waits on the streams for the log store, as long as they have room.
-	//
-	// While a shared log store is away, lists of runs and jobs, single runs, logs and the
-	// overview are answered from the streams, as `stand_in` says, and so have their newest
-	// part only. Such an answer has the headers `Carillon-Since`, before which something may
-	// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
-	// the latter.
-	//
-	// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
-	GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetHold Whether everything is paused
-	//
-	// Corresponds with GET /api/v1/hold (the `GetHold` operationId).
-	GetHold(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetHoldWithBody Pause or resume everything
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
-	SetHoldWithBody(ctx context.Context, params *SetHoldParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetHold Pause or resume everything
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
-	SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadCalendarFileWithBody What an iCalendar file (.ics) would be as a calendar
-	//
-	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
-	// from the first day of this year on; those that last part of a day, are cancelled or are
-	// over are left out, with the reason. A file with anything that bears on its days and is not
-	// understood is refused, by the number of the line.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
-	ReadCalendarFileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
-	//
-	// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
-	// from the first day of this year on; those that last part of a day, are cancelled or are
-	// over are left out, with the reason. A file with anything that bears on its days and is not
-	// understood is refused, by the number of the line.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
-	ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadCrontabWithBody What the lines of a crontab would be as jobs
-	//
-	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
-	// understand either are broken, and keep no other line from being read.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
-	ReadCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadCrontab What the lines of a crontab would be as jobs
-	//
-	// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
-	// understand either are broken, and keep no other line from being read.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
-	ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadXXLJobWithBody What a dump of XXL-JOB's database would be as jobs
-	//
-	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
-	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
-	// made, or that we cannot run, keeps no other from being read.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
-	ReadXXLJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
-	//
-	// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
-	// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
-	// made, or that we cannot run, keeps no other from being read.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
-	ReadXXLJob(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AcceptInvitationWithBody Use a one-time link to choose a password, and sign in
-	//
-	// With the link that a server prints when there is no administrator, it creates
-	// the first one, under the name that `user` says.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/invitations/accept (the `AcceptInvitation` operationId).
-	AcceptInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AcceptInvitation Use a one-time link to choose a password, and sign in
-	//
-	// With the link that a server prints when there is no administrator, it creates
-	// the first one, under the name that `user` says.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/invitations/accept (the `AcceptInvitation` operationId).
-	AcceptInvitation(ctx context.Context, body AcceptInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadInvitationWithBody What a one-time link is for
-	//
-	// The link's secret is what follows `#invitation=` in it. One that has been
-	// used, has expired or is not whole answers 404.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/invitations/read (the `ReadInvitation` operationId).
-	ReadInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReadInvitation What a one-time link is for
-	//
-	// The link's secret is what follows `#invitation=` in it. One that has been
-	// used, has expired or is not whole answers 404.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/invitations/read (the `ReadInvitation` operationId).
-	ReadInvitation(ctx context.Context, body ReadInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListJobs List jobs by name, each with its next fires and last runs
-	//
-	// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
-	ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ChangeJobsWithBody Pause, resume, run, delete or tag many jobs
-	//
-	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
-	// request. Each is changed as a request of its own would change it: whoever asks must
-	// be allowed to in its group, and each change has its own entry in the audit log. The
-	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
-	// and it says what would be.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
-	ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ChangeJobs Pause, resume, run, delete or tag many jobs
-	//
-	// The jobs that are named, or a page of those that a filter selects; at most 1000 a
-	// request. Each is changed as a request of its own would change it: whoever asks must
-	// be allowed to in its group, and each change has its own entry in the audit log. The
-	// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
-	// and it says what would be.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
-	ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// FacetJobs What there is to choose from among jobs
-	//
-	// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
-	// status of the last run, the most frequent first, a hundred of each at most. Each is
-	// counted without what where and last say of it.
-	//
-	// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
-	FacetJobs(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteJob Delete a job; its history stays
-	//
-	// Corresponds with DELETE /api/v1/jobs/{group}/{name} (the `DeleteJob` operationId).
-	DeleteJob(ctx context.Context, group GroupName, name JobName, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetJob A job's present version, its next fires and last runs
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name} (the `GetJob` operationId).
-	GetJob(ctx context.Context, group GroupName, name JobName, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutJobWithBody Create a job, or save its next version
-	//
-	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
-	// `If-Match` with
-	// the ETag of a get makes sure that nobody else's edit is overwritten;
-	// `If-None-Match: *` that the job is new.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
-	PutJobWithBody(ctx context.Context, group GroupName, name JobName, params *PutJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutJob Create a job, or save its next version
-	//
-	// A document equal to the present version changes nothing. The document is the
-	// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
-	// `If-Match` with
-	// the ETag of a get makes sure that nobody else's edit is overwritten;
-	// `If-None-Match: *` that the job is new.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
-	PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListBackfills A job's backfills that are not over, and those that ended within a day
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
-	ListBackfills(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// BackfillJobWithBody Run fires of the past, behind those that are due now
-	//
-	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
-	// newest version. They are begun in order, `at_once` of them alive at a time, and
-	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
-	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
-	// answer is the list, and nothing runs.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
-	BackfillJobWithBody(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// BackfillJob Run fires of the past, behind those that are due now
-	//
-	// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
-	// newest version. They are begun in order, `at_once` of them alive at a time, and
-	// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
-	// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
-	// answer is the list, and nothing runs.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
-	BackfillJob(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CancelBackfillWithBody Let no further run of a backfill begin
-	//
-	// Runs that have begun go on. One that has begun all its runs answers 409.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
-	CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CancelBackfill Let no further run of a backfill begin
-	//
-	// Runs that have begun go on. One that has begun all its runs answers 409.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
-	CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DiffJob In what two versions of a job differ, field by field
-	//
-	// A version that is not kept any more is not found.
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
-	DiffJob(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
-	//
-	// The fires are computed anew from the versions that the job had, and compared with
-	// the history. A page may have fewer entries than it could when `fate` selects few.
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
-	GetJobLedger(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PauseJobWithBody Pause a job; its fires are recorded as skipped
-	//
-	// A job that is paused already stays as it is. With `until` it resumes at that instant by
-	// itself: the fires before it are skipped, the one at it runs.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/pause (the `PauseJob` operationId).
-	PauseJobWithBody(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PauseJob Pause a job; its fires are recorded as skipped
-	//
-	// A job that is paused already stays as it is. With `until` it resumes at that instant by
-	// itself: the fires before it are skipped, the one at it runs.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/pause (the `PauseJob` operationId).
-	PauseJob(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewJob The next fires of a job
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name}/preview (the `PreviewJob` operationId).
-	PreviewJob(ctx context.Context, group GroupName, name JobName, params *PreviewJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ResumeJobWithBody Resume a paused job
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/resume (the `ResumeJob` operationId).
-	ResumeJobWithBody(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ResumeJob Resume a paused job
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/resume (the `ResumeJob` operationId).
-	ResumeJob(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, body ResumeJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RunJobWithBody Run a job now
-	//
-	// The answer comes when the run is committed. After a 503 it is not known
-	// whether it was: ask again with the same `run_id`, which makes no second run
-	// within five minutes.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
-	RunJobWithBody(ctx context.Context, group GroupName, name JobName, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RunJob Run a job now
-	//
-	// The answer comes when the run is committed. After a 503 it is not known
-	// whether it was: ask again with the same `run_id`, which makes no second run
-	// within five minutes.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
-	RunJob(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
-	//
-	// The fire is called off, and a run is made in its place: one write says both, so after a
-	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
-	RunFireEarlyWithBody(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RunFireEarly Run a fire that is ahead now, and not again when it comes
-	//
-	// The fire is called off, and a run is made in its place: one write says both, so after a
-	// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
-	RunFireEarly(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SkipFireWithBody Call off one fire that is ahead
-	//
-	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
-	// a version of the job, and later versions keep it, whatever their documents say, until
-	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
-	SkipFireWithBody(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SkipFire Call off one fire that is ahead
-	//
-	// The fire is recorded as skipped when it comes, with who called it off and why. It makes
-	// a version of the job, and later versions keep it, whatever their documents say, until
-	// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
-	SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// UnskipFireWithBody Have a fire run after all that was called off
-	//
-	// A fire that ran early stays called off, as it would run twice: that is a conflict.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
-	UnskipFireWithBody(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// UnskipFire Have a fire run after all that was called off
-	//
-	// A fire that ran early stays called off, as it would run twice: that is a conflict.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
-	UnskipFire(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListJobVersions The versions of a job that are kept, newest first
-	//
-	// The newest may be a tombstone, `deleted`.
-	//
-	// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
-	ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
-	//
-	// A page ends after some jobs, some discrepancies or some seconds, and may end within
-	// a job: rows of one job and day on several pages are to be added. Jobs that have been
-	// deleted are among them as long as their versions are kept.
-	//
-	// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
-	AuditLedger(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListDiscrepancies What the continuous audit has found, the newest fires first
-	//
-	// Each fire that contradicted the promise, as it was found: kept for as long as the
-	// retention says, also when the fire's versions and its history are no more.
-	//
-	// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
-	ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SearchLogs Log lines of all runs, newest run first
-	//
-	// Lines that have all of the words of `text`, in any order and case, and what
-	// stands in double quotes as it stands there. A word is a sequence of letters and
-	// digits; other characters only part words. A filter given more than once
-	// means any of its values. Of a run the last line comes first.
-	//
-	// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
-	SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CountLogs How many log lines a search finds, over a range of time in equal parts
-	//
-	// Each bucket has, by level, how many lines a search from `at` on finds whose runs
-	// fired within `step`. It is counted from the newest bucket on, for two seconds at
-	// most: buckets before `since` were not counted.
-	// Filters are those of the search.
-	//
-	// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
-	CountLogs(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetMe Who is signed in, and what they may do
-	//
-	// Corresponds with GET /api/v1/me (the `GetMe` operationId).
-	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetMyPasswordWithBody Change one's own password
-	//
-	// All other sessions end. Only a session may do this, not a token. A wrong
-	// current password answers 401.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/me/password (the `SetMyPassword` operationId).
-	SetMyPasswordWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SetMyPassword Change one's own password
-	//
-	// All other sessions end. Only a session may do this, not a token. A wrong
-	// current password answers 401.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/me/password (the `SetMyPassword` operationId).
-	SetMyPassword(ctx context.Context, body SetMyPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListMySessions One's own sessions, the one used last first
-	//
-	// Corresponds with GET /api/v1/me/sessions (the `ListMySessions` operationId).
-	ListMySessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// EndMySession End one of one's own sessions
-	//
-	// Corresponds with DELETE /api/v1/me/sessions/{session} (the `EndMySession` operationId).
-	EndMySession(ctx context.Context, session string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListNodes The scheduler nodes that are alive, and the shards each owns
-	//
-	// Corresponds with GET /api/v1/nodes (the `ListNodes` operationId).
-	ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetOverview How things are, in one call
-	//
-	// What is under way now; and of a range of fire times, the last 24 hours unless it is
-	// given: totals, the trend, the busiest minutes, the jobs that take longest and those
-	// that fail most, and in which ways attempts failed. The range is widened to whole
-	// hours, or beyond 14 days to whole days, in UTC.
-	//
-	// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
-	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewScheduleWithBody The next fires of a schedule that is not saved
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
-	PreviewScheduleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewSchedule The next fires of a schedule that is not saved
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
-	PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RepairReports Make the counts of a day anew from its runs
-	//
-	// Nothing but a change by hand makes that necessary. The day must have runs in the
-	// history, and in ClickHouse must have been over for an hour.
-	//
-	// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
-	RepairReports(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReportFailures In which ways attempts failed
-	//
-	// Attempts that failed, timed out or were lost, by the first line of their message, in
-	// which ids, addresses and numbers count as the same; the most frequent first.
-	//
-	// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
-	ReportFailures(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ReportRuns What became of runs, over time or by what they are
-	//
-	// Counts of runs by how they ended, and how long attempts took and how late they were,
-	// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
-	// and instances for 100 days, days for five years.
-	//
-	// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
-	ReportRuns(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetRetention How long history is kept
-	//
-	// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
-	GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutRetentionWithBody Say how long history is kept
-	//
-	// What holds for a job is the rule for the job, else that for its group, else the
-	// default. Lines that are written from now on are kept so. Of what is there, runs go
-	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
-	// it, and later than the rules under which they were written never.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
-	PutRetentionWithBody(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutRetention Say how long history is kept
-	//
-	// What holds for a job is the rule for the job, else that for its group, else the
-	// default. Lines that are written from now on are kept so. Of what is there, runs go
-	// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
-	// it, and later than the rules under which they were written never.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
-	PutRetention(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewRetentionWithBody What a retention would delete, and what disk it takes in the long run
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
-	PreviewRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PreviewRetention What a retention would delete, and what disk it takes in the long run
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
-	PreviewRetention(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListRuns Runs, newest fire first
-	//
-	// A run that is `running` on an instance whose heartbeat has ceased is shown as
-	// `pending`, with the reason, though `status` selects it as `running`.
-	// A run is one row, its newest attempt as a whole: one that waits for another
-	// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
-	// fate (`count` above 1) are one row. A filter given more than once means any of its values.
-	//
-	// Runs are stored in the order of their fires, and the newest first come at once, page
-	// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
-	// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
-	// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
-	// asked for. Runs without the value come last.
-	//
-	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
-	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ChangeRunsWithBody Cancel, retry or mark many runs
-	//
-	// As changeJobs: the runs that are named, or a page of those that a filter selects,
-	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
-	// see is not found.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
-	ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ChangeRuns Cancel, retry or mark many runs
-	//
-	// As changeJobs: the runs that are named, or a page of those that a filter selects,
-	// newest fire first; at most 1000 a request. A run of a group whose runs one may not
-	// see is not found.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
-	ChangeRuns(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CountRuns How many fires had which fate, over a range of time in equal parts
-	//
-	// A fire without a run counts as one too. A filter given more than once means
-	// any of its values.
-	//
-	// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
-	CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// FacetRuns What there is to choose from among runs
-	//
-	// How many fires each status, cause, group, job, version and instance has, the most
-	// frequent first. Each is counted without what the filter itself says of it. A filter
-	// given more than once means any of its values.
-	//
-	// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
-	FacetRuns(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetRun A run's attempts and its timeline
-	//
-	// Corresponds with GET /api/v1/runs/{run_id} (the `GetRun` operationId).
-	GetRun(ctx context.Context, runID RunID, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CancelRunWithBody End a run that is pending or running
-	//
-	// A run that has ended already answers 409.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/cancel (the `CancelRun` operationId).
-	CancelRunWithBody(ctx context.Context, runID RunID, params *CancelRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CancelRun End a run that is pending or running
-	//
-	// A run that has ended already answers 409.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/cancel (the `CancelRun` operationId).
-	CancelRun(ctx context.Context, runID RunID, params *CancelRunParams, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetLogs Log lines of one attempt of a run
-	//
-	// With `Accept: text/plain`, the lines' text alone, one a line.
-	//
-	// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
-	GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MarkRunWithBody Say what is to be thought of a run that has ended without success
-	//
-	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
-	// takes the mark before it back. The mark and its note stand beside the run's status,
-	// which does not change, and on its timeline; the latest counts. Nothing follows from
-	// it: children and retries go by the status. It is in the history within a second or
-	// so. A run that has not ended, that has succeeded or was skipped answers 409.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
-	MarkRunWithBody(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// MarkRun Say what is to be thought of a run that has ended without success
-	//
-	// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
-	// takes the mark before it back. The mark and its note stand beside the run's status,
-	// which does not change, and on its timeline; the latest counts. Nothing follows from
-	// it: children and retries go by the status. It is in the history within a second or
-	// so. A run that has not ended, that has succeeded or was skipped answers 409.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
-	MarkRun(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListPieces The pieces of a run that is done in several, by their index
-	//
-	// A piece of which nothing was heard yet is counted, but not listed.
-	//
-	// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
-	ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RetryRunWithBody Do a run again that has ended
-	//
-	// Makes a new run with the fire time of the one that ended, and with what that was
-	// given: its parameters and labels, unless the request has others. The answer comes
-	// when the new run is committed. Asking again with the same `key` makes no second one.
-	// A run that has not ended answers 409, and so does one that can not be repeated as
-	// it was: its version or its pieces are not kept any more.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
-	RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RetryRun Do a run again that has ended
-	//
-	// Makes a new run with the fire time of the one that ended, and with what that was
-	// given: its parameters and labels, unless the request has others. The answer comes
-	// when the new run is committed. Asking again with the same `key` makes no second one.
-	// A run that has not ended answers 409, and so does one that can not be repeated as
-	// it was: its version or its pieces are not kept any more.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
-	RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetSignIn How one can sign in
-	//
-	// Corresponds with GET /api/v1/sign-in (the `GetSignIn` operationId).
-	GetSignIn(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SignInWithBody Sign in with a user name and a password
-	//
-	// 401 says that one of the two is wrong, or the user is disabled; 429 that too
-	// many sign-ins of this user or from this address have failed.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
-	SignInWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SignIn Sign in with a user name and a password
-	//
-	// 401 says that one of the two is wrong, or the user is disabled; 429 that too
-	// many sign-ins of this user or from this address have failed.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
-	SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
-	//
-	// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
-	BeginProviderSignIn(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// FinishProviderSignIn Come back from the OIDC provider
-	//
-	// Leads on to the console: signed in, or with `refused` in the address, which says
-	// why not.
-	//
-	// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
-	FinishProviderSignIn(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// SignOut End the session of the cookie
-	//
-	// Without a session, or with one that is over, it does nothing.
-	//
-	// Corresponds with POST /api/v1/sign-out (the `SignOut` operationId).
-	SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// QuerySQLWithBody The answer to a SELECT over the history
-	//
-	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
-	// and `params` everywhere, as the answer has what is in the store, whatever group it is
-	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
-	// The statement ends when the client closes the connection. When something goes
-	// wrong after the answer has begun, the connection is closed before its end.
-	// A store without SQL is a `conflict`.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
-	QuerySQLWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// QuerySQL The answer to a SELECT over the history
-	//
-	// For administrators, and for those with the grant `sql` everywhere; both need `logs`
-	// and `params` everywhere, as the answer has what is in the store, whatever group it is
-	// of. Others than administrators are refused while the store's user for SQL may read
-	// the audit log. Tables and views are those of docs/reports.md.
-	// The statement ends when the client closes the connection. When something goes
-	// wrong after the answer has begun, the connection is closed before its end.
-	// A store without SQL is a `conflict`.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
-	QuerySQL(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListTokens One's own API tokens; an administrator sees those of others too
-	//
-	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
-	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateTokenWithBody Make an API token
-	//
-	// The secret is in this answer and nowhere else. A token may do what its
-	// `access` says, as far as its user may at the time. Only an administrator
-	// makes tokens of others; no token makes tokens that may do more than itself.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
-	CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateToken Make an API token
-	//
-	// The secret is in this answer and nowhere else. A token may do what its
-	// `access` says, as far as its user may at the time. Only an administrator
-	// makes tokens of others; no token makes tokens that may do more than itself.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
-	CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
-	//
-	// Corresponds with DELETE /api/v1/tokens/{token} (the `RevokeToken` operationId).
-	RevokeToken(ctx context.Context, token string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListUsers All users by name
-	//
-	// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
-	ListUsers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// DeleteUser Delete a user, with its sessions and tokens
-	//
-	// Corresponds with DELETE /api/v1/users/{user} (the `DeleteUser` operationId).
-	DeleteUser(ctx context.Context, user UserName, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetUser A user
-	//
-	// Corresponds with GET /api/v1/users/{user} (the `GetUser` operationId).
-	GetUser(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutUserWithBody Create a user without a password, or edit one
-	//
-	// A new user gets a password by a one-time link (`invite`), or signs in by OIDC;
-	// one that is a program needs neither, only tokens. Disabling a user ends its
-	// sessions and stops its tokens. The last administrator cannot be taken away:
-	// 409.
-	//
-	// Takes any type of body and a specified content type.
-	//
-	// Corresponds with PUT /api/v1/users/{user} (the `PutUser` operationId).
-	PutUserWithBody(ctx context.Context, user UserName, params *PutUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// PutUser Create a user without a password, or edit one
-	//
-	// A new user gets a password by a one-time link (`invite`), or signs in by OIDC;
-	// one that is a program needs neither, only tokens. Disabling a user ends its
-	// sessions and stops its tokens. The last administrator cannot be taken away:
-	// 409.
-	//
-	// Takes a body of the `application/json` content type.
-	//
-	// Corresponds with PUT /api/v1/users/{user} (the `PutUser` operationId).
-	PutUser(ctx context.Context, user UserName, params *PutUserParams, body PutUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// InviteUser Make a one-time link by which a user chooses a password
-	//
-	// The link is shown this once. Until it is used the present password holds;
-	// using it ends the user's sessions.
-	//
-	// Corresponds with POST /api/v1/users/{user}/invite (the `InviteUser` operationId).
-	InviteUser(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// EndUserSessions End all sessions of a user
-	//
-	// Corresponds with DELETE /api/v1/users/{user}/sessions (the `EndUserSessions` operationId).
-	EndUserSessions(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// ListUserSessions A user's sessions, the one used last first
-	//
-	// Corresponds with GET /api/v1/users/{user}/sessions (the `ListUserSessions` operationId).
-	ListUserSessions(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetVersion The server's version
-	//
-	// Corresponds with GET /api/v1/version (the `GetVersion` operationId).
-	GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// Healthz Answers as long as the process does
-	//
-	// Corresponds with GET /healthz (the `Healthz` operationId).
-	Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// Readyz Whether the bus and the log store answer
-	//
-	// Corresponds with GET /readyz (the `Readyz` operationId).
-	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
-}
-
-// GetReference This reference, for people
-//
-// Corresponds with GET /api/docs (the `GetReference` operationId).
-func (c *Client) GetReference(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetReferenceRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetContract The contract of this API, for programs
-//
-// Corresponds with GET /api/openapi.yaml (the `GetContract` operationId).
-func (c *Client) GetContract(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetContractRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListChannels The ways to people, without their secrets
-//
-// Corresponds with GET /api/v1/alerts/channels (the `ListChannels` operationId).
-func (c *Client) ListChannels(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListChannelsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteChannel Delete a channel
-//
-// A 409 says that a rule uses it.
-//
-// Corresponds with DELETE /api/v1/alerts/channels/{channel} (the `DeleteChannel` operationId).
-func (c *Client) DeleteChannel(ctx context.Context, channel ChannelName, params *DeleteChannelParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteChannelRequest(c.Server, channel, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetChannel A channel, without its secrets
-//
-// Corresponds with GET /api/v1/alerts/channels/{channel} (the `GetChannel` operationId).
-func (c *Client) GetChannel(ctx context.Context, channel ChannelName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetChannelRequest(c.Server, channel)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutChannelWithBody Create or replace a channel
-//
-// It keeps its secrets, unless its kind or the place where they go is another than before.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/alerts/channels/{channel} (the `PutChannel` operationId).
-func (c *Client) PutChannelWithBody(ctx context.Context, channel ChannelName, params *PutChannelParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutChannelRequestWithBody(c.Server, channel, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutChannel Create or replace a channel
-//
-// It keeps its secrets, unless its kind or the place where they go is another than before.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/alerts/channels/{channel} (the `PutChannel` operationId).
-func (c *Client) PutChannel(ctx context.Context, channel ChannelName, params *PutChannelParams, body PutChannelJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutChannelRequest(c.Server, channel, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteChannelSecret Remove a secret of a channel
-//
-// Corresponds with DELETE /api/v1/alerts/channels/{channel}/secrets/{secret} (the `DeleteChannelSecret` operationId).
-func (c *Client) DeleteChannelSecret(ctx context.Context, channel ChannelName, secret string, params *DeleteChannelSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteChannelSecretRequest(c.Server, channel, secret, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutChannelSecretWithBody Set a secret of a channel
-//
-// Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
-// `secret` besides, with which they are signed, as a `webhook` does; `email` takes
-// the `password` of its user, and `pagerduty` needs a `routing_key`. The server
-// seals it; nobody can read it back. A 409 says that this server has no key.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/alerts/channels/{channel}/secrets/{secret} (the `PutChannelSecret` operationId).
-func (c *Client) PutChannelSecretWithBody(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutChannelSecretRequestWithBody(c.Server, channel, secret, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutChannelSecret Set a secret of a channel
-//
-// Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
-// `secret` besides, with which they are signed, as a `webhook` does; `email` takes
-// the `password` of its user, and `pagerduty` needs a `routing_key`. The server
-// seals it; nobody can read it back. A 409 says that this server has no key.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/alerts/channels/{channel}/secrets/{secret} (the `PutChannelSecret` operationId).
-func (c *Client) PutChannelSecret(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, body PutChannelSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutChannelSecretRequest(c.Server, channel, secret, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// TestChannel Send a message to a channel, whatever holds others back
-//
-// It waits up to 20 s for the outcome, which the answer's one delivery has. One that is still `waiting` says that no server alerts now.
-//
-// Corresponds with POST /api/v1/alerts/channels/{channel}/test (the `TestChannel` operationId).
-func (c *Client) TestChannel(ctx context.Context, channel ChannelName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTestChannelRequest(c.Server, channel)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListDeliveries Every message to a channel, the newest incident's first
-//
-// Corresponds with GET /api/v1/alerts/deliveries (the `ListDeliveries` operationId).
-func (c *Client) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDeliveriesRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListIncidents What rules have found, the newest first
-//
-// Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
-//
-// Corresponds with GET /api/v1/alerts/incidents (the `ListIncidents` operationId).
-func (c *Client) ListIncidents(ctx context.Context, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListIncidentsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetIncident An incident, with every delivery
-//
-// Corresponds with GET /api/v1/alerts/incidents/{incident} (the `GetIncident` operationId).
-func (c *Client) GetIncident(ctx context.Context, incident IncidentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetIncidentRequest(c.Server, incident)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AcknowledgeIncidentWithBody Say that somebody looks after an incident; nobody is reminded of it any more
-//
-// A 409 says that it is over.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/acknowledge (the `AcknowledgeIncident` operationId).
-func (c *Client) AcknowledgeIncidentWithBody(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAcknowledgeIncidentRequestWithBody(c.Server, incident, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
-//
-// A 409 says that it is over.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/acknowledge (the `AcknowledgeIncident` operationId).
-func (c *Client) AcknowledgeIncident(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, body AcknowledgeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAcknowledgeIncidentRequest(c.Server, incident, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ResolveIncidentWithBody Say that an incident is over
-//
-// The next bad run opens another one. A 409 says that it was over already.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
-func (c *Client) ResolveIncidentWithBody(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResolveIncidentRequestWithBody(c.Server, incident, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ResolveIncident Say that an incident is over
-//
-// The next bad run opens another one. A 409 says that it was over already.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/resolve (the `ResolveIncident` operationId).
-func (c *Client) ResolveIncident(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResolveIncidentRequest(c.Server, incident, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SnoozeIncidentWithBody Hold back what an incident has to say for a while, or not any more
-//
-// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
-func (c *Client) SnoozeIncidentWithBody(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSnoozeIncidentRequestWithBody(c.Server, incident, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SnoozeIncident Hold back what an incident has to say for a while, or not any more
-//
-// Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/alerts/incidents/{incident}/snooze (the `SnoozeIncident` operationId).
-func (c *Client) SnoozeIncident(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSnoozeIncidentRequest(c.Server, incident, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListAlerts What is worth a message, and to whom
-//
-// Corresponds with GET /api/v1/alerts/rules (the `ListAlerts` operationId).
-func (c *Client) ListAlerts(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListAlertsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteAlert Delete a rule; its open incidents are resolved by that
-//
-// Corresponds with DELETE /api/v1/alerts/rules/{alert} (the `DeleteAlert` operationId).
-func (c *Client) DeleteAlert(ctx context.Context, alert string, params *DeleteAlertParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteAlertRequest(c.Server, alert, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetAlert A rule
-//
-// Corresponds with GET /api/v1/alerts/rules/{alert} (the `GetAlert` operationId).
-func (c *Client) GetAlert(ctx context.Context, alert string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetAlertRequest(c.Server, alert)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutAlertWithBody Create or replace a rule
-//
-// It holds for what happens from then on. Its channels must exist.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/alerts/rules/{alert} (the `PutAlert` operationId).
-func (c *Client) PutAlertWithBody(ctx context.Context, alert string, params *PutAlertParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutAlertRequestWithBody(c.Server, alert, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutAlert Create or replace a rule
-//
-// It holds for what happens from then on. Its channels must exist.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/alerts/rules/{alert} (the `PutAlert` operationId).
-func (c *Client) PutAlert(ctx context.Context, alert string, params *PutAlertParams, body PutAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutAlertRequest(c.Server, alert, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListSilences What holds messages back for a while
-//
-// Corresponds with GET /api/v1/alerts/silences (the `ListSilences` operationId).
-func (c *Client) ListSilences(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListSilencesRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AddSilenceWithBody Hold messages back for a while
-//
-// What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/alerts/silences (the `AddSilence` operationId).
-func (c *Client) AddSilenceWithBody(ctx context.Context, params *AddSilenceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAddSilenceRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AddSilence Hold messages back for a while
-//
-// What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/alerts/silences (the `AddSilence` operationId).
-func (c *Client) AddSilence(ctx context.Context, params *AddSilenceParams, body AddSilenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAddSilenceRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// EndSilence End a silence
-//
-// Corresponds with DELETE /api/v1/alerts/silences/{silence} (the `EndSilence` operationId).
-func (c *Client) EndSilence(ctx context.Context, silence string, params *EndSilenceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewEndSilenceRequest(c.Server, silence, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// TryAlertWithBody What a rule would have found in the last seven days
-//
-// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
-// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
-func (c *Client) TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTryAlertRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// TryAlert What a rule would have found in the last seven days
-//
-// Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
-// its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/alerts/try (the `TryAlert` operationId).
-func (c *Client) TryAlert(ctx context.Context, body TryAlertJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTryAlertRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListAudit Who changed what, newest first
-//
-// Each change that was made has one entry; requests that were refused have none.
-// Entries come from the log store, and from the stream what is not there yet; so they
-// are there for as long as the retention says. A page may be short, or empty, and have
-// a `next` all the same.
-//
-// Corresponds with GET /api/v1/audit (the `ListAudit` operationId).
-func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListAuditRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
-//
-// Consumers that hand out a group's triggers are there for those who see that group.
-//
-// Corresponds with GET /api/v1/bus (the `GetBus` operationId).
-func (c *Client) GetBus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetBusRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListCalendars All calendars by name
-//
-// Corresponds with GET /api/v1/calendars (the `ListCalendars` operationId).
-func (c *Client) ListCalendars(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListCalendarsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
-//
-// Corresponds with DELETE /api/v1/calendars/{calendar} (the `DeleteCalendar` operationId).
-func (c *Client) DeleteCalendar(ctx context.Context, calendar string, params *DeleteCalendarParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteCalendarRequest(c.Server, calendar, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetCalendar A calendar's present version
-//
-// Corresponds with GET /api/v1/calendars/{calendar} (the `GetCalendar` operationId).
-func (c *Client) GetCalendar(ctx context.Context, calendar string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetCalendarRequest(c.Server, calendar)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutCalendarWithBody Create a calendar, or save its next version
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
-func (c *Client) PutCalendarWithBody(ctx context.Context, calendar string, params *PutCalendarParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutCalendarRequestWithBody(c.Server, calendar, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutCalendar Create a calendar, or save its next version
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/calendars/{calendar} (the `PutCalendar` operationId).
-func (c *Client) PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutCalendarRequest(c.Server, calendar, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewCalendarWithBody Which fires of the next year saving a calendar would affect
-//
-// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
-// or except: the fires that would be skipped and run now, and those that would run and are
-// skipped now. Paused jobs are left out, and so are fires that somebody skips.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
-func (c *Client) PreviewCalendarWithBody(ctx context.Context, calendar string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewCalendarRequestWithBody(c.Server, calendar, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewCalendar Which fires of the next year saving a calendar would affect
-//
-// Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
-// or except: the fires that would be skipped and run now, and those that would run and are
-// skipped now. Paused jobs are left out, and so are fires that somebody skips.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/calendars/{calendar}/preview (the `PreviewCalendar` operationId).
-func (c *Client) PreviewCalendar(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewCalendarRequest(c.Server, calendar, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListDeadLetters Messages about runs that were refused, the newest first
-//
-// What executors or servers have sent and the history could not take: forged, damaged, or
-// in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
-//
-// Corresponds with GET /api/v1/dead-letters (the `ListDeadLetters` operationId).
-func (c *Client) ListDeadLetters(ctx context.Context, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDeadLettersRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteDeadLetter Throw a refused message away
-//
-// Corresponds with DELETE /api/v1/dead-letters/{sequence} (the `DeleteDeadLetter` operationId).
-func (c *Client) DeleteDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteDeadLetterRequest(c.Server, sequence)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetDeadLetter A refused message, with what it says
-//
-// Corresponds with GET /api/v1/dead-letters/{sequence} (the `GetDeadLetter` operationId).
-func (c *Client) GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetDeadLetterRequest(c.Server, sequence)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReplayDeadLetter Send a refused message again, as after an upgrade
-//
-// It is published where it was, and the letter is deleted. If it is refused again there
-// is a new letter; if the history has it already nothing changes. A letter that has
-// not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
-//
-// Corresponds with POST /api/v1/dead-letters/{sequence}/replay (the `ReplayDeadLetter` operationId).
-func (c *Client) ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReplayDeadLetterRequest(c.Server, sequence)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CollectDiagnostics What a maintainer asks for when something is wrong
-//
-// A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
-// streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
-// (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
-// secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
-//
-// Corresponds with POST /api/v1/diagnostics (the `CollectDiagnostics` operationId).
-func (c *Client) CollectDiagnostics(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCollectDiagnosticsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// FollowEvents Hear what has changed, as it does
-//
-// Server-sent events, so that a page need not keep asking. They say what has
-// changed, not how: what one shows is then asked for again. The history may have a
-// run up to a second later than its event.
-//
-//   - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
-//     changed. The data is Changed.
-//   - `reload`: more may have been missed than can be told; load everything anew.
-//   - `bye`: the server stops, or one may not listen any more; connect again.
-//
-// At most four of each come in a second, whatever happens, and who reads slowly
-// gets fewer, with the same in them. Connect with the `id` of the last event as
-// `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
-// seconds of silence.
-//
-// Corresponds with GET /api/v1/events (the `FollowEvents` operationId).
-func (c *Client) FollowEvents(ctx context.Context, params *FollowEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewFollowEventsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListFires What will fire in a range of time, job by job
-//
-// Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
-// do not fire within the range are not listed.
-//
-// Corresponds with GET /api/v1/fires (the `ListFires` operationId).
-func (c *Client) ListFires(ctx context.Context, params *ListFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListFiresRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CountFires How much will fire, over a range of time in equal parts
-//
-// Paused jobs are left out, and so are fires that a calendar or somebody skips.
-//
-// Corresponds with GET /api/v1/fires/counts (the `CountFires` operationId).
-func (c *Client) CountFires(ctx context.Context, params *CountFiresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCountFiresRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
-//
-// Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
-// enough apart, each with a `spread` for its schedule: it moves when a fire is
-// dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
-// changed: who wants the offsets saves the jobs with them.
-//
-// Corresponds with GET /api/v1/fires/offsets (the `SuggestOffsets` operationId).
-func (c *Client) SuggestOffsets(ctx context.Context, params *SuggestOffsetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSuggestOffsetsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListGroups Executor groups and their live instances
-//
-// A group without an instance is listed too; its triggers wait.
-//
-// Corresponds with GET /api/v1/groups (the `ListGroups` operationId).
-func (c *Client) ListGroups(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListGroupsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutGroupWithBody Limit how many runs a group does
-//
-// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
-// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
-// job's `start_within` is over. They hold from a moment after the answer on.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
-func (c *Client) PutGroupWithBody(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutGroupRequestWithBody(c.Server, group, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutGroup Limit how many runs a group does
-//
-// Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
-// beyond waits as `pending`, those of a higher `priority` first, and is missed when its
-// job's `start_within` is over. They hold from a moment after the answer on.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/groups/{group} (the `PutGroup` operationId).
-func (c *Client) PutGroup(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutGroupRequest(c.Server, group, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListCredentials The credentials of a group's executors, without their seeds
-//
-// Corresponds with GET /api/v1/groups/{group}/credentials (the `ListCredentials` operationId).
-func (c *Client) ListCredentials(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListCredentialsRequest(c.Server, group)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CreateCredentialWithBody Make a credential
-//
-// With it, a program connects to NATS as an executor of this group and may do no
-// more than one needs. The seed is in this answer and nowhere else. A 409 says that
-// NATS does not ask this server who may connect.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
-func (c *Client) CreateCredentialWithBody(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateCredentialRequestWithBody(c.Server, group, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CreateCredential Make a credential
-//
-// With it, a program connects to NATS as an executor of this group and may do no
-// more than one needs. The seed is in this answer and nowhere else. A 409 says that
-// NATS does not ask this server who may connect.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/credentials (the `CreateCredential` operationId).
-func (c *Client) CreateCredential(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateCredentialRequest(c.Server, group, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RevokeCredential End a credential, and the connections that were made with it, within seconds
-//
-// Corresponds with DELETE /api/v1/groups/{group}/credentials/{credential} (the `RevokeCredential` operationId).
-func (c *Client) RevokeCredential(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevokeCredentialRequest(c.Server, group, credential, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RotateCredentialWithBody Make another credential in the place of one, which works on for a while
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
-func (c *Client) RotateCredentialWithBody(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRotateCredentialRequestWithBody(c.Server, group, credential, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RotateCredential Make another credential in the place of one, which works on for a while
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/credentials/{credential}/rotate (the `RotateCredential` operationId).
-func (c *Client) RotateCredential(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRotateCredentialRequest(c.Server, group, credential, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListHandlers The handlers of a group, what they do and which parameters they take
-//
-// Those that executors have announced in the last 30 days, whether or not one is
-// there now, and those that live instances name.
-//
-// Corresponds with GET /api/v1/groups/{group}/handlers (the `ListHandlers` operationId).
-func (c *Client) ListHandlers(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListHandlersRequest(c.Server, group)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CordonInstance Have an instance take no more runs, and stay
-//
-// What it has goes on. It holds until `uncordon`, or until the instance ends.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/cordon (the `CordonInstance` operationId).
-func (c *Client) CordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCordonInstanceRequest(c.Server, group, instance)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DrainInstanceWithBody Have an instance finish what it has, and leave
-//
-// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
-// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
-// or takes it away. `uncordon` has it stay after all.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-func (c *Client) DrainInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDrainInstanceRequestWithBody(c.Server, group, instance, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DrainInstance Have an instance finish what it has, and leave
-//
-// It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-// the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
-// instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
-// or takes it away. `uncordon` has it stay after all.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/drain (the `DrainInstance` operationId).
-func (c *Client) DrainInstance(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDrainInstanceRequest(c.Server, group, instance, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetInstanceWithBody Change an instance's slots or labels
-//
-// Until it ends. What is absent stays.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
-func (c *Client) SetInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetInstanceRequestWithBody(c.Server, group, instance, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetInstance Change an instance's slots or labels
-//
-// Until it ends. What is absent stays.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/settings (the `SetInstance` operationId).
-func (c *Client) SetInstance(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetInstanceRequest(c.Server, group, instance, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// UncordonInstance Have an instance take runs again
-//
-// Whether it was cordoned or is draining.
-//
-// Corresponds with POST /api/v1/groups/{group}/instances/{instance}/uncordon (the `UncordonInstance` operationId).
-func (c *Client) UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUncordonInstanceRequest(c.Server, group, instance)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListSecrets The secrets of a group, without their values
-//
-// Corresponds with GET /api/v1/groups/{group}/secrets (the `ListSecrets` operationId).
-func (c *Client) ListSecrets(ctx context.Context, group GroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListSecretsRequest(c.Server, group)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteSecret Delete a secret; runs that ask for it fail
-//
-// Corresponds with DELETE /api/v1/groups/{group}/secrets/{secret} (the `DeleteSecret` operationId).
-func (c *Client) DeleteSecret(ctx context.Context, group GroupName, secret string, params *DeleteSecretParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteSecretRequest(c.Server, group, secret, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutSecretWithBody Create or replace a secret
-//
-// The server seals it for the group's executors and forgets it; nobody can read it
-// back. Runs that begin from now on get the new value. A 409 says that this server
-// has no key.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
-func (c *Client) PutSecretWithBody(ctx context.Context, group GroupName, secret string, params *PutSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutSecretRequestWithBody(c.Server, group, secret, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutSecret Create or replace a secret
-//
-// The server seals it for the group's executors and forgets it; nobody can read it
-// back. Runs that begin from now on get the new value. A 409 says that this server
-// has no key.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/groups/{group}/secrets/{secret} (the `PutSecret` operationId).
-func (c *Client) PutSecret(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutSecretRequest(c.Server, group, secret, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetHistory How far the history has come, and what it takes
-//
-// Runs, logs and reports have all that happened before `as_of`. What came later may be
-// missing: it waits on the streams for the log store, as long as they have room.
-//
-// While a shared log store is away, lists of runs and jobs, single runs, logs and the
-// overview are answered from the streams, as `stand_in` says, and so have their newest
-// part only. Such an answer has the headers `Carillon-Since`, before which something may
-// be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
-// the latter.
-//
-// Corresponds with GET /api/v1/history (the `GetHistory` operationId).
-func (c *Client) GetHistory(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetHistoryRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetHold Whether everything is paused
-//
-// Corresponds with GET /api/v1/hold (the `GetHold` operationId).
-func (c *Client) GetHold(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetHoldRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetHoldWithBody Pause or resume everything
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
-func (c *Client) SetHoldWithBody(ctx context.Context, params *SetHoldParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetHoldRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetHold Pause or resume everything
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/hold (the `SetHold` operationId).
-func (c *Client) SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetHoldRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadCalendarFileWithBody What an iCalendar file (.ics) would be as a calendar
-//
-// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
-// from the first day of this year on; those that last part of a day, are cancelled or are
-// over are left out, with the reason. A file with anything that bears on its days and is not
-// understood is refused, by the number of the line.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
-func (c *Client) ReadCalendarFileWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadCalendarFileRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
-//
-// Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
-// from the first day of this year on; those that last part of a day, are cancelled or are
-// over are left out, with the reason. A file with anything that bears on its days and is not
-// understood is refused, by the number of the line.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/import/calendar (the `ReadCalendarFile` operationId).
-func (c *Client) ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadCalendarFileRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadCrontabWithBody What the lines of a crontab would be as jobs
-//
-// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
-// understand either are broken, and keep no other line from being read.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
-func (c *Client) ReadCrontabWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadCrontabRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadCrontab What the lines of a crontab would be as jobs
-//
-// Nothing is saved: the jobs are documents for PUT. Lines that cron would not
-// understand either are broken, and keep no other line from being read.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/import/crontab (the `ReadCrontab` operationId).
-func (c *Client) ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadCrontabRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadXXLJobWithBody What a dump of XXL-JOB's database would be as jobs
-//
-// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
-// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
-// made, or that we cannot run, keeps no other from being read.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
-func (c *Client) ReadXXLJobWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadXXLJobRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
-//
-// Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
-// and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
-// made, or that we cannot run, keeps no other from being read.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/import/xxl-job (the `ReadXXLJob` operationId).
-func (c *Client) ReadXXLJob(ctx context.Context, body ReadXXLJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadXXLJobRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AcceptInvitationWithBody Use a one-time link to choose a password, and sign in
-//
-// With the link that a server prints when there is no administrator, it creates
-// the first one, under the name that `user` says.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/invitations/accept (the `AcceptInvitation` operationId).
-func (c *Client) AcceptInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAcceptInvitationRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AcceptInvitation Use a one-time link to choose a password, and sign in
-//
-// With the link that a server prints when there is no administrator, it creates
-// the first one, under the name that `user` says.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/invitations/accept (the `AcceptInvitation` operationId).
-func (c *Client) AcceptInvitation(ctx context.Context, body AcceptInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAcceptInvitationRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadInvitationWithBody What a one-time link is for
-//
-// The link's secret is what follows `#invitation=` in it. One that has been
-// used, has expired or is not whole answers 404.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/invitations/read (the `ReadInvitation` operationId).
-func (c *Client) ReadInvitationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadInvitationRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReadInvitation What a one-time link is for
-//
-// The link's secret is what follows `#invitation=` in it. One that has been
-// used, has expired or is not whole answers 404.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/invitations/read (the `ReadInvitation` operationId).
-func (c *Client) ReadInvitation(ctx context.Context, body ReadInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadInvitationRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListJobs List jobs by name, each with its next fires and last runs
-//
-// Corresponds with GET /api/v1/jobs (the `ListJobs` operationId).
-func (c *Client) ListJobs(ctx context.Context, params *ListJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListJobsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ChangeJobsWithBody Pause, resume, run, delete or tag many jobs
-//
-// The jobs that are named, or a page of those that a filter selects; at most 1000 a
-// request. Each is changed as a request of its own would change it: whoever asks must
-// be allowed to in its group, and each change has its own entry in the audit log. The
-// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
-// and it says what would be.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
-func (c *Client) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewChangeJobsRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ChangeJobs Pause, resume, run, delete or tag many jobs
-//
-// The jobs that are named, or a page of those that a filter selects; at most 1000 a
-// request. Each is changed as a request of its own would change it: whoever asks must
-// be allowed to in its group, and each change has its own entry in the audit log. The
-// answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
-// and it says what would be.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/bulk (the `ChangeJobs` operationId).
-func (c *Client) ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewChangeJobsRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// FacetJobs What there is to choose from among jobs
-//
-// How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
-// status of the last run, the most frequent first, a hundred of each at most. Each is
-// counted without what where and last say of it.
-//
-// Corresponds with GET /api/v1/jobs/facets (the `FacetJobs` operationId).
-func (c *Client) FacetJobs(ctx context.Context, params *FacetJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewFacetJobsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteJob Delete a job; its history stays
-//
-// Corresponds with DELETE /api/v1/jobs/{group}/{name} (the `DeleteJob` operationId).
-func (c *Client) DeleteJob(ctx context.Context, group GroupName, name JobName, params *DeleteJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteJobRequest(c.Server, group, name, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetJob A job's present version, its next fires and last runs
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name} (the `GetJob` operationId).
-func (c *Client) GetJob(ctx context.Context, group GroupName, name JobName, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetJobRequest(c.Server, group, name, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutJobWithBody Create a job, or save its next version
-//
-// A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
-// `If-Match` with
-// the ETag of a get makes sure that nobody else's edit is overwritten;
-// `If-None-Match: *` that the job is new.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
-func (c *Client) PutJobWithBody(ctx context.Context, group GroupName, name JobName, params *PutJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutJobRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutJob Create a job, or save its next version
-//
-// A document equal to the present version changes nothing. The document is the
-// whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
-// `If-Match` with
-// the ETag of a get makes sure that nobody else's edit is overwritten;
-// `If-None-Match: *` that the job is new.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/jobs/{group}/{name} (the `PutJob` operationId).
-func (c *Client) PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutJobRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListBackfills A job's backfills that are not over, and those that ended within a day
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name}/backfills (the `ListBackfills` operationId).
-func (c *Client) ListBackfills(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListBackfillsRequest(c.Server, group, name)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// BackfillJobWithBody Run fires of the past, behind those that are due now
-//
-// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
-// newest version. They are begun in order, `at_once` of them alive at a time, and
-// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
-// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
-// answer is the list, and nothing runs.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
-func (c *Client) BackfillJobWithBody(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewBackfillJobRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// BackfillJob Run fires of the past, behind those that are due now
-//
-// Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
-// newest version. They are begun in order, `at_once` of them alive at a time, and
-// do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
-// has run with success, is left out, so asking again doubles nothing. With `dry_run` the
-// answer is the list, and nothing runs.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills (the `BackfillJob` operationId).
-func (c *Client) BackfillJob(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewBackfillJobRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CancelBackfillWithBody Let no further run of a backfill begin
-//
-// Runs that have begun go on. One that has begun all its runs answers 409.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
-func (c *Client) CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCancelBackfillRequestWithBody(c.Server, group, name, backfill, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CancelBackfill Let no further run of a backfill begin
-//
-// Runs that have begun go on. One that has begun all its runs answers 409.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel (the `CancelBackfill` operationId).
-func (c *Client) CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCancelBackfillRequest(c.Server, group, name, backfill, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DiffJob In what two versions of a job differ, field by field
-//
-// A version that is not kept any more is not found.
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name}/diff (the `DiffJob` operationId).
-func (c *Client) DiffJob(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDiffJobRequest(c.Server, group, name, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetJobLedger Every fire that a job owed, and what became of it, oldest first
-//
-// The fires are computed anew from the versions that the job had, and compared with
-// the history. A page may have fewer entries than it could when `fate` selects few.
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name}/ledger (the `GetJobLedger` operationId).
-func (c *Client) GetJobLedger(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetJobLedgerRequest(c.Server, group, name, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PauseJobWithBody Pause a job; its fires are recorded as skipped
-//
-// A job that is paused already stays as it is. With `until` it resumes at that instant by
-// itself: the fires before it are skipped, the one at it runs.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/pause (the `PauseJob` operationId).
-func (c *Client) PauseJobWithBody(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPauseJobRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PauseJob Pause a job; its fires are recorded as skipped
-//
-// A job that is paused already stays as it is. With `until` it resumes at that instant by
-// itself: the fires before it are skipped, the one at it runs.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/pause (the `PauseJob` operationId).
-func (c *Client) PauseJob(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, body PauseJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPauseJobRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewJob The next fires of a job
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name}/preview (the `PreviewJob` operationId).
-func (c *Client) PreviewJob(ctx context.Context, group GroupName, name JobName, params *PreviewJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewJobRequest(c.Server, group, name, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ResumeJobWithBody Resume a paused job
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/resume (the `ResumeJob` operationId).
-func (c *Client) ResumeJobWithBody(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResumeJobRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ResumeJob Resume a paused job
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/resume (the `ResumeJob` operationId).
-func (c *Client) ResumeJob(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, body ResumeJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResumeJobRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RunJobWithBody Run a job now
-//
-// The answer comes when the run is committed. After a 503 it is not known
-// whether it was: ask again with the same `run_id`, which makes no second run
-// within five minutes.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
-func (c *Client) RunJobWithBody(ctx context.Context, group GroupName, name JobName, params *RunJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunJobRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RunJob Run a job now
-//
-// The answer comes when the run is committed. After a 503 it is not known
-// whether it was: ask again with the same `run_id`, which makes no second run
-// within five minutes.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/run (the `RunJob` operationId).
-func (c *Client) RunJob(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunJobRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RunFireEarlyWithBody Run a fire that is ahead now, and not again when it comes
-//
-// The fire is called off, and a run is made in its place: one write says both, so after a
-// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
-func (c *Client) RunFireEarlyWithBody(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunFireEarlyRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RunFireEarly Run a fire that is ahead now, and not again when it comes
-//
-// The fire is called off, and a run is made in its place: one write says both, so after a
-// 503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/run-early (the `RunFireEarly` operationId).
-func (c *Client) RunFireEarly(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRunFireEarlyRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SkipFireWithBody Call off one fire that is ahead
-//
-// The fire is recorded as skipped when it comes, with who called it off and why. It makes
-// a version of the job, and later versions keep it, whatever their documents say, until
-// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
-func (c *Client) SkipFireWithBody(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSkipFireRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SkipFire Call off one fire that is ahead
-//
-// The fire is recorded as skipped when it comes, with who called it off and why. It makes
-// a version of the job, and later versions keep it, whatever their documents say, until
-// the fire is past; a job has at most 100. A fire that is called off already stays as it is.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/skip (the `SkipFire` operationId).
-func (c *Client) SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSkipFireRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// UnskipFireWithBody Have a fire run after all that was called off
-//
-// A fire that ran early stays called off, as it would run twice: that is a conflict.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
-func (c *Client) UnskipFireWithBody(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUnskipFireRequestWithBody(c.Server, group, name, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// UnskipFire Have a fire run after all that was called off
-//
-// A fire that ran early stays called off, as it would run twice: that is a conflict.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/jobs/{group}/{name}/unskip (the `UnskipFire` operationId).
-func (c *Client) UnskipFire(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUnskipFireRequest(c.Server, group, name, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListJobVersions The versions of a job that are kept, newest first
-//
-// The newest may be a tombstone, `deleted`.
-//
-// Corresponds with GET /api/v1/jobs/{group}/{name}/versions (the `ListJobVersions` operationId).
-func (c *Client) ListJobVersions(ctx context.Context, group GroupName, name JobName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListJobVersionsRequest(c.Server, group, name)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
-//
-// A page ends after some jobs, some discrepancies or some seconds, and may end within
-// a job: rows of one job and day on several pages are to be added. Jobs that have been
-// deleted are among them as long as their versions are kept.
-//
-// Corresponds with GET /api/v1/ledger (the `AuditLedger` operationId).
-func (c *Client) AuditLedger(ctx context.Context, params *AuditLedgerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAuditLedgerRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListDiscrepancies What the continuous audit has found, the newest fires first
-//
-// Each fire that contradicted the promise, as it was found: kept for as long as the
-// retention says, also when the fire's versions and its history are no more.
-//
-// Corresponds with GET /api/v1/ledger/discrepancies (the `ListDiscrepancies` operationId).
-func (c *Client) ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDiscrepanciesRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SearchLogs Log lines of all runs, newest run first
-//
-// Lines that have all of the words of `text`, in any order and case, and what
-// stands in double quotes as it stands there. A word is a sequence of letters and
-// digits; other characters only part words. A filter given more than once
-// means any of its values. Of a run the last line comes first.
-//
-// Corresponds with GET /api/v1/logs (the `SearchLogs` operationId).
-func (c *Client) SearchLogs(ctx context.Context, params *SearchLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSearchLogsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CountLogs How many log lines a search finds, over a range of time in equal parts
-//
-// Each bucket has, by level, how many lines a search from `at` on finds whose runs
-// fired within `step`. It is counted from the newest bucket on, for two seconds at
-// most: buckets before `since` were not counted.
-// Filters are those of the search.
-//
-// Corresponds with GET /api/v1/logs/histogram (the `CountLogs` operationId).
-func (c *Client) CountLogs(ctx context.Context, params *CountLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCountLogsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetMe Who is signed in, and what they may do
-//
-// Corresponds with GET /api/v1/me (the `GetMe` operationId).
-func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetMeRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetMyPasswordWithBody Change one's own password
-//
-// All other sessions end. Only a session may do this, not a token. A wrong
-// current password answers 401.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/me/password (the `SetMyPassword` operationId).
-func (c *Client) SetMyPasswordWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetMyPasswordRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SetMyPassword Change one's own password
-//
-// All other sessions end. Only a session may do this, not a token. A wrong
-// current password answers 401.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/me/password (the `SetMyPassword` operationId).
-func (c *Client) SetMyPassword(ctx context.Context, body SetMyPasswordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSetMyPasswordRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListMySessions One's own sessions, the one used last first
-//
-// Corresponds with GET /api/v1/me/sessions (the `ListMySessions` operationId).
-func (c *Client) ListMySessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListMySessionsRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// EndMySession End one of one's own sessions
-//
-// Corresponds with DELETE /api/v1/me/sessions/{session} (the `EndMySession` operationId).
-func (c *Client) EndMySession(ctx context.Context, session string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewEndMySessionRequest(c.Server, session)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListNodes The scheduler nodes that are alive, and the shards each owns
-//
-// Corresponds with GET /api/v1/nodes (the `ListNodes` operationId).
-func (c *Client) ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListNodesRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetOverview How things are, in one call
-//
-// What is under way now; and of a range of fire times, the last 24 hours unless it is
-// given: totals, the trend, the busiest minutes, the jobs that take longest and those
-// that fail most, and in which ways attempts failed. The range is widened to whole
-// hours, or beyond 14 days to whole days, in UTC.
-//
-// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
-func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetOverviewRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewScheduleWithBody The next fires of a schedule that is not saved
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
-func (c *Client) PreviewScheduleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewScheduleRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewSchedule The next fires of a schedule that is not saved
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/preview (the `PreviewSchedule` operationId).
-func (c *Client) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewScheduleRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RepairReports Make the counts of a day anew from its runs
-//
-// Nothing but a change by hand makes that necessary. The day must have runs in the
-// history, and in ClickHouse must have been over for an hour.
-//
-// Corresponds with POST /api/v1/reports/days/{day}/repair (the `RepairReports` operationId).
-func (c *Client) RepairReports(ctx context.Context, day string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRepairReportsRequest(c.Server, day)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReportFailures In which ways attempts failed
-//
-// Attempts that failed, timed out or were lost, by the first line of their message, in
-// which ids, addresses and numbers count as the same; the most frequent first.
-//
-// Corresponds with GET /api/v1/reports/failures (the `ReportFailures` operationId).
-func (c *Client) ReportFailures(ctx context.Context, params *ReportFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReportFailuresRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ReportRuns What became of runs, over time or by what they are
-//
-// Counts of runs by how they ended, and how long attempts took and how late they were,
-// from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
-// and instances for 100 days, days for five years.
-//
-// Corresponds with GET /api/v1/reports/runs (the `ReportRuns` operationId).
-func (c *Client) ReportRuns(ctx context.Context, params *ReportRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReportRunsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetRetention How long history is kept
-//
-// Corresponds with GET /api/v1/retention (the `GetRetention` operationId).
-func (c *Client) GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetRetentionRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutRetentionWithBody Say how long history is kept
-//
-// What holds for a job is the rule for the job, else that for its group, else the
-// default. Lines that are written from now on are kept so. Of what is there, runs go
-// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
-// it, and later than the rules under which they were written never.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
-func (c *Client) PutRetentionWithBody(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutRetentionRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutRetention Say how long history is kept
-//
-// What holds for a job is the rule for the job, else that for its group, else the
-// default. Lines that are written from now on are kept so. Of what is there, runs go
-// as the new rules say, and lines by whole days: sooner if all jobs of a day allow
-// it, and later than the rules under which they were written never.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/retention (the `PutRetention` operationId).
-func (c *Client) PutRetention(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutRetentionRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewRetentionWithBody What a retention would delete, and what disk it takes in the long run
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
-func (c *Client) PreviewRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewRetentionRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PreviewRetention What a retention would delete, and what disk it takes in the long run
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/retention/preview (the `PreviewRetention` operationId).
-func (c *Client) PreviewRetention(ctx context.Context, body PreviewRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPreviewRetentionRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListRuns Runs, newest fire first
-//
-// A run that is `running` on an instance whose heartbeat has ceased is shown as
-// `pending`, with the reason, though `status` selects it as `running`.
-// A run is one row, its newest attempt as a whole: one that waits for another
-// attempt (`retrying`) is selected and counted as `queued`. Several fires with one
-// fate (`count` above 1) are one row. A filter given more than once means any of its values.
-//
-// Runs are stored in the order of their fires, and the newest first come at once, page
-// by page. Any other order (`sort`) costs a look at all runs of the range: it needs
-// `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
-// first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
-// asked for. Runs without the value come last.
-//
-// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
-func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListRunsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ChangeRunsWithBody Cancel, retry or mark many runs
-//
-// As changeJobs: the runs that are named, or a page of those that a filter selects,
-// newest fire first; at most 1000 a request. A run of a group whose runs one may not
-// see is not found.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
-func (c *Client) ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewChangeRunsRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ChangeRuns Cancel, retry or mark many runs
-//
-// As changeJobs: the runs that are named, or a page of those that a filter selects,
-// newest fire first; at most 1000 a request. A run of a group whose runs one may not
-// see is not found.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/runs/bulk (the `ChangeRuns` operationId).
-func (c *Client) ChangeRuns(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewChangeRunsRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CountRuns How many fires had which fate, over a range of time in equal parts
-//
-// A fire without a run counts as one too. A filter given more than once means
-// any of its values.
-//
-// Corresponds with GET /api/v1/runs/counts (the `CountRuns` operationId).
-func (c *Client) CountRuns(ctx context.Context, params *CountRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCountRunsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// FacetRuns What there is to choose from among runs
-//
-// How many fires each status, cause, group, job, version and instance has, the most
-// frequent first. Each is counted without what the filter itself says of it. A filter
-// given more than once means any of its values.
-//
-// Corresponds with GET /api/v1/runs/facets (the `FacetRuns` operationId).
-func (c *Client) FacetRuns(ctx context.Context, params *FacetRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewFacetRunsRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetRun A run's attempts and its timeline
-//
-// Corresponds with GET /api/v1/runs/{run_id} (the `GetRun` operationId).
-func (c *Client) GetRun(ctx context.Context, runID RunID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetRunRequest(c.Server, runID)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CancelRunWithBody End a run that is pending or running
-//
-// A run that has ended already answers 409.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/cancel (the `CancelRun` operationId).
-func (c *Client) CancelRunWithBody(ctx context.Context, runID RunID, params *CancelRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCancelRunRequestWithBody(c.Server, runID, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CancelRun End a run that is pending or running
-//
-// A run that has ended already answers 409.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/cancel (the `CancelRun` operationId).
-func (c *Client) CancelRun(ctx context.Context, runID RunID, params *CancelRunParams, body CancelRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCancelRunRequest(c.Server, runID, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetLogs Log lines of one attempt of a run
-//
-// With `Accept: text/plain`, the lines' text alone, one a line.
-//
-// Corresponds with GET /api/v1/runs/{run_id}/logs (the `GetLogs` operationId).
-func (c *Client) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetLogsRequest(c.Server, runID, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MarkRunWithBody Say what is to be thought of a run that has ended without success
-//
-// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
-// takes the mark before it back. The mark and its note stand beside the run's status,
-// which does not change, and on its timeline; the latest counts. Nothing follows from
-// it: children and retries go by the status. It is in the history within a second or
-// so. A run that has not ended, that has succeeded or was skipped answers 409.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
-func (c *Client) MarkRunWithBody(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMarkRunRequestWithBody(c.Server, runID, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// MarkRun Say what is to be thought of a run that has ended without success
-//
-// `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
-// takes the mark before it back. The mark and its note stand beside the run's status,
-// which does not change, and on its timeline; the latest counts. Nothing follows from
-// it: children and retries go by the status. It is in the history within a second or
-// so. A run that has not ended, that has succeeded or was skipped answers 409.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/mark (the `MarkRun` operationId).
-func (c *Client) MarkRun(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewMarkRunRequest(c.Server, runID, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListPieces The pieces of a run that is done in several, by their index
-//
-// A piece of which nothing was heard yet is counted, but not listed.
-//
-// Corresponds with GET /api/v1/runs/{run_id}/pieces (the `ListPieces` operationId).
-func (c *Client) ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListPiecesRequest(c.Server, runID, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RetryRunWithBody Do a run again that has ended
-//
-// Makes a new run with the fire time of the one that ended, and with what that was
-// given: its parameters and labels, unless the request has others. The answer comes
-// when the new run is committed. Asking again with the same `key` makes no second one.
-// A run that has not ended answers 409, and so does one that can not be repeated as
-// it was: its version or its pieces are not kept any more.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
-func (c *Client) RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRetryRunRequestWithBody(c.Server, runID, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RetryRun Do a run again that has ended
-//
-// Makes a new run with the fire time of the one that ended, and with what that was
-// given: its parameters and labels, unless the request has others. The answer comes
-// when the new run is committed. Asking again with the same `key` makes no second one.
-// A run that has not ended answers 409, and so does one that can not be repeated as
-// it was: its version or its pieces are not kept any more.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/runs/{run_id}/retry (the `RetryRun` operationId).
-func (c *Client) RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRetryRunRequest(c.Server, runID, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetSignIn How one can sign in
-//
-// Corresponds with GET /api/v1/sign-in (the `GetSignIn` operationId).
-func (c *Client) GetSignIn(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetSignInRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SignInWithBody Sign in with a user name and a password
-//
-// 401 says that one of the two is wrong, or the user is disabled; 429 that too
-// many sign-ins of this user or from this address have failed.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
-func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignInRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SignIn Sign in with a user name and a password
-//
-// 401 says that one of the two is wrong, or the user is disabled; 429 that too
-// many sign-ins of this user or from this address have failed.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/sign-in (the `SignIn` operationId).
-func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignInRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// BeginProviderSignIn Go to the page of the OIDC provider to sign in
-//
-// Corresponds with GET /api/v1/sign-in/oidc (the `BeginProviderSignIn` operationId).
-func (c *Client) BeginProviderSignIn(ctx context.Context, params *BeginProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewBeginProviderSignInRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// FinishProviderSignIn Come back from the OIDC provider
-//
-// Leads on to the console: signed in, or with `refused` in the address, which says
-// why not.
-//
-// Corresponds with GET /api/v1/sign-in/oidc/callback (the `FinishProviderSignIn` operationId).
-func (c *Client) FinishProviderSignIn(ctx context.Context, params *FinishProviderSignInParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewFinishProviderSignInRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// SignOut End the session of the cookie
-//
-// Without a session, or with one that is over, it does nothing.
-//
-// Corresponds with POST /api/v1/sign-out (the `SignOut` operationId).
-func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSignOutRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// QuerySQLWithBody The answer to a SELECT over the history
-//
-// For administrators, and for those with the grant `sql` everywhere; both need `logs`
-// and `params` everywhere, as the answer has what is in the store, whatever group it is
-// of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
-// The statement ends when the client closes the connection. When something goes
-// wrong after the answer has begun, the connection is closed before its end.
-// A store without SQL is a `conflict`.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
-func (c *Client) QuerySQLWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewQuerySQLRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// QuerySQL The answer to a SELECT over the history
-//
-// For administrators, and for those with the grant `sql` everywhere; both need `logs`
-// and `params` everywhere, as the answer has what is in the store, whatever group it is
-// of. Others than administrators are refused while the store's user for SQL may read
-// the audit log. Tables and views are those of docs/reports.md.
-// The statement ends when the client closes the connection. When something goes
-// wrong after the answer has begun, the connection is closed before its end.
-// A store without SQL is a `conflict`.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/sql (the `QuerySQL` operationId).
-func (c *Client) QuerySQL(ctx context.Context, body QuerySQLJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewQuerySQLRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListTokens One's own API tokens; an administrator sees those of others too
-//
-// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
-func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListTokensRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CreateTokenWithBody Make an API token
-//
-// The secret is in this answer and nowhere else. A token may do what its
-// `access` says, as far as its user may at the time. Only an administrator
-// makes tokens of others; no token makes tokens that may do more than itself.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
-func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateTokenRequestWithBody(c.Server, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// CreateToken Make an API token
-//
-// The secret is in this answer and nowhere else. A token may do what its
-// `access` says, as far as its user may at the time. Only an administrator
-// makes tokens of others; no token makes tokens that may do more than itself.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
-func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateTokenRequest(c.Server, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
-//
-// Corresponds with DELETE /api/v1/tokens/{token} (the `RevokeToken` operationId).
-func (c *Client) RevokeToken(ctx context.Context, token string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevokeTokenRequest(c.Server, token)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListUsers All users by name
-//
-// Corresponds with GET /api/v1/users (the `ListUsers` operationId).
-func (c *Client) ListUsers(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListUsersRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// DeleteUser Delete a user, with its sessions and tokens
-//
-// Corresponds with DELETE /api/v1/users/{user} (the `DeleteUser` operationId).
-func (c *Client) DeleteUser(ctx context.Context, user UserName, params *DeleteUserParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteUserRequest(c.Server, user, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetUser A user
-//
-// Corresponds with GET /api/v1/users/{user} (the `GetUser` operationId).
-func (c *Client) GetUser(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetUserRequest(c.Server, user)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutUserWithBody Create a user without a password, or edit one
-//
-// A new user gets a password by a one-time link (`invite`), or signs in by OIDC;
-// one that is a program needs neither, only tokens. Disabling a user ends its
-// sessions and stops its tokens. The last administrator cannot be taken away:
-// 409.
-//
-// Takes any type of body and a specified content type.
-//
-// Corresponds with PUT /api/v1/users/{user} (the `PutUser` operationId).
-func (c *Client) PutUserWithBody(ctx context.Context, user UserName, params *PutUserParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutUserRequestWithBody(c.Server, user, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// PutUser Create a user without a password, or edit one
-//
-// A new user gets a password by a one-time link (`invite`), or signs in by OIDC;
-// one that is a program needs neither, only tokens. Disabling a user ends its
-// sessions and stops its tokens. The last administrator cannot be taken away:
-// 409.
-//
-// Takes a body of the `application/json` content type.
-//
-// Corresponds with PUT /api/v1/users/{user} (the `PutUser` operationId).
-func (c *Client) PutUser(ctx context.Context, user UserName, params *PutUserParams, body PutUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutUserRequest(c.Server, user, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// InviteUser Make a one-time link by which a user chooses a password
-//
-// The link is shown this once. Until it is used the present password holds;
-// using it ends the user's sessions.
-//
-// Corresponds with POST /api/v1/users/{user}/invite (the `InviteUser` operationId).
-func (c *Client) InviteUser(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewInviteUserRequest(c.Server, user)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// EndUserSessions End all sessions of a user
-//
-// Corresponds with DELETE /api/v1/users/{user}/sessions (the `EndUserSessions` operationId).
-func (c *Client) EndUserSessions(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewEndUserSessionsRequest(c.Server, user)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// ListUserSessions A user's sessions, the one used last first
-//
-// Corresponds with GET /api/v1/users/{user}/sessions (the `ListUserSessions` operationId).
-func (c *Client) ListUserSessions(ctx context.Context, user UserName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListUserSessionsRequest(c.Server, user)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// GetVersion The server's version
-//
-// Corresponds with GET /api/v1/version (the `GetVersion` operationId).
-func (c *Client) GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetVersionRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// Healthz Answers as long as the process does
-//
-// Corresponds with GET /healthz (the `Healthz` operationId).
-func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewHealthzRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// Readyz Whether the bus and the log store answer
-//
-// Corresponds with GET /readyz (the `Readyz` operationId).
-func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReadyzRequest(c.Server)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-// NewGetReferenceRequest constructs an http.Request for the GetReference method
-func NewGetReferenceRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/docs")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetContractRequest constructs an http.Request for the GetContract method
-func NewGetContractRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/openapi.yaml")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListChannelsRequest constructs an http.Request for the ListChannels method
-func NewListChannelsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteChannelRequest constructs an http.Request for the DeleteChannel method
-func NewDeleteChannelRequest(server string, channel ChannelName, params *DeleteChannelParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetChannelRequest constructs an http.Request for the GetChannel method
-func NewGetChannelRequest(server string, channel ChannelName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutChannelRequest calls the generic PutChannel builder with application/json body
-func NewPutChannelRequest(server string, channel ChannelName, params *PutChannelParams, body PutChannelJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutChannelRequestWithBody(server, channel, params, "application/json", bodyReader)
-}
-
-// NewPutChannelRequestWithBody constructs an http.Request for the PutChannel method, with any body, and a specified content type
-func NewPutChannelRequestWithBody(server string, channel ChannelName, params *PutChannelParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam2 string
-
-			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam2)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewDeleteChannelSecretRequest constructs an http.Request for the DeleteChannelSecret method
-func NewDeleteChannelSecretRequest(server string, channel ChannelName, secret string, params *DeleteChannelSecretParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s/secrets/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewPutChannelSecretRequest calls the generic PutChannelSecret builder with application/json body
-func NewPutChannelSecretRequest(server string, channel ChannelName, secret string, params *PutChannelSecretParams, body PutChannelSecretJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutChannelSecretRequestWithBody(server, channel, secret, params, "application/json", bodyReader)
-}
-
-// NewPutChannelSecretRequestWithBody constructs an http.Request for the PutChannelSecret method, with any body, and a specified content type
-func NewPutChannelSecretRequestWithBody(server string, channel ChannelName, secret string, params *PutChannelSecretParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s/secrets/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewTestChannelRequest constructs an http.Request for the TestChannel method
-func NewTestChannelRequest(server string, channel ChannelName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "channel", channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/channels/%s/test", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
-func NewListDeliveriesRequest(server string, params *ListDeliveriesParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/deliveries")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Channel != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "channel", *params.Channel, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.State != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListIncidentsRequest constructs an http.Request for the ListIncidents method
-func NewListIncidentsRequest(server string, params *ListIncidentsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/incidents")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.State != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Alert != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "alert", *params.Alert, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetIncidentRequest constructs an http.Request for the GetIncident method
-func NewGetIncidentRequest(server string, incident IncidentID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewAcknowledgeIncidentRequest calls the generic AcknowledgeIncident builder with application/json body
-func NewAcknowledgeIncidentRequest(server string, incident IncidentID, params *AcknowledgeIncidentParams, body AcknowledgeIncidentJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewAcknowledgeIncidentRequestWithBody(server, incident, params, "application/json", bodyReader)
-}
-
-// NewAcknowledgeIncidentRequestWithBody constructs an http.Request for the AcknowledgeIncident method, with any body, and a specified content type
-func NewAcknowledgeIncidentRequestWithBody(server string, incident IncidentID, params *AcknowledgeIncidentParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s/acknowledge", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewResolveIncidentRequest calls the generic ResolveIncident builder with application/json body
-func NewResolveIncidentRequest(server string, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewResolveIncidentRequestWithBody(server, incident, params, "application/json", bodyReader)
-}
-
-// NewResolveIncidentRequestWithBody constructs an http.Request for the ResolveIncident method, with any body, and a specified content type
-func NewResolveIncidentRequestWithBody(server string, incident IncidentID, params *ResolveIncidentParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s/resolve", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewSnoozeIncidentRequest calls the generic SnoozeIncident builder with application/json body
-func NewSnoozeIncidentRequest(server string, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSnoozeIncidentRequestWithBody(server, incident, params, "application/json", bodyReader)
-}
-
-// NewSnoozeIncidentRequestWithBody constructs an http.Request for the SnoozeIncident method, with any body, and a specified content type
-func NewSnoozeIncidentRequestWithBody(server string, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/incidents/%s/snooze", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListAlertsRequest constructs an http.Request for the ListAlerts method
-func NewListAlertsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/rules")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteAlertRequest constructs an http.Request for the DeleteAlert method
-func NewDeleteAlertRequest(server string, alert string, params *DeleteAlertParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "alert", alert, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/rules/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetAlertRequest constructs an http.Request for the GetAlert method
-func NewGetAlertRequest(server string, alert string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "alert", alert, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/rules/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutAlertRequest calls the generic PutAlert builder with application/json body
-func NewPutAlertRequest(server string, alert string, params *PutAlertParams, body PutAlertJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutAlertRequestWithBody(server, alert, params, "application/json", bodyReader)
-}
-
-// NewPutAlertRequestWithBody constructs an http.Request for the PutAlert method, with any body, and a specified content type
-func NewPutAlertRequestWithBody(server string, alert string, params *PutAlertParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "alert", alert, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/rules/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam2 string
-
-			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam2)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListSilencesRequest constructs an http.Request for the ListSilences method
-func NewListSilencesRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/silences")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewAddSilenceRequest calls the generic AddSilence builder with application/json body
-func NewAddSilenceRequest(server string, params *AddSilenceParams, body AddSilenceJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewAddSilenceRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewAddSilenceRequestWithBody constructs an http.Request for the AddSilence method, with any body, and a specified content type
-func NewAddSilenceRequestWithBody(server string, params *AddSilenceParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/silences")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewEndSilenceRequest constructs an http.Request for the EndSilence method
-func NewEndSilenceRequest(server string, silence string, params *EndSilenceParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "silence", silence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/silences/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewTryAlertRequest calls the generic TryAlert builder with application/json body
-func NewTryAlertRequest(server string, body TryAlertJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewTryAlertRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewTryAlertRequestWithBody constructs an http.Request for the TryAlert method, with any body, and a specified content type
-func NewTryAlertRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/alerts/try")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewListAuditRequest constructs an http.Request for the ListAudit method
-func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/audit")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.User != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Operation != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "operation", *params.Operation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Object != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "object", *params.Object, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Result != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "result", *params.Result, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetBusRequest constructs an http.Request for the GetBus method
-func NewGetBusRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/bus")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListCalendarsRequest constructs an http.Request for the ListCalendars method
-func NewListCalendarsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/calendars")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteCalendarRequest constructs an http.Request for the DeleteCalendar method
-func NewDeleteCalendarRequest(server string, calendar string, params *DeleteCalendarParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "calendar", calendar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/calendars/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetCalendarRequest constructs an http.Request for the GetCalendar method
-func NewGetCalendarRequest(server string, calendar string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "calendar", calendar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/calendars/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutCalendarRequest calls the generic PutCalendar builder with application/json body
-func NewPutCalendarRequest(server string, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutCalendarRequestWithBody(server, calendar, params, "application/json", bodyReader)
-}
-
-// NewPutCalendarRequestWithBody constructs an http.Request for the PutCalendar method, with any body, and a specified content type
-func NewPutCalendarRequestWithBody(server string, calendar string, params *PutCalendarParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "calendar", calendar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/calendars/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam2 string
-
-			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam2)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewPreviewCalendarRequest calls the generic PreviewCalendar builder with application/json body
-func NewPreviewCalendarRequest(server string, calendar string, body PreviewCalendarJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPreviewCalendarRequestWithBody(server, calendar, "application/json", bodyReader)
-}
-
-// NewPreviewCalendarRequestWithBody constructs an http.Request for the PreviewCalendar method, with any body, and a specified content type
-func NewPreviewCalendarRequestWithBody(server string, calendar string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "calendar", calendar, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/calendars/%s/preview", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewListDeadLettersRequest constructs an http.Request for the ListDeadLetters method
-func NewListDeadLettersRequest(server string, params *ListDeadLettersParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/dead-letters")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteDeadLetterRequest constructs an http.Request for the DeleteDeadLetter method
-func NewDeleteDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetDeadLetterRequest constructs an http.Request for the GetDeadLetter method
-func NewGetDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewReplayDeadLetterRequest constructs an http.Request for the ReplayDeadLetter method
-func NewReplayDeadLetterRequest(server string, sequence DeadLetterSequence) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sequence", sequence, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/dead-letters/%s/replay", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCollectDiagnosticsRequest constructs an http.Request for the CollectDiagnostics method
-func NewCollectDiagnosticsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/diagnostics")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewFollowEventsRequest constructs an http.Request for the FollowEvents method
-func NewFollowEventsRequest(server string, params *FollowEventsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/events")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Topic != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "topic", *params.Topic, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.LastEventID != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Last-Event-ID", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListFiresRequest constructs an http.Request for the ListFires method
-func NewListFiresRequest(server string, params *ListFiresParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/fires")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Q != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.PerJob != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "per_job", *params.PerJob, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Usual != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "usual", *params.Usual, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCountFiresRequest constructs an http.Request for the CountFires method
-func NewCountFiresRequest(server string, params *CountFiresParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/fires/counts")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Parts != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Load != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "load", *params.Load, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSuggestOffsetsRequest constructs an http.Request for the SuggestOffsets method
-func NewSuggestOffsetsRequest(server string, params *SuggestOffsetsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/fires/offsets")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListGroupsRequest constructs an http.Request for the ListGroups method
-func NewListGroupsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutGroupRequest calls the generic PutGroup builder with application/json body
-func NewPutGroupRequest(server string, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutGroupRequestWithBody(server, group, params, "application/json", bodyReader)
-}
-
-// NewPutGroupRequestWithBody constructs an http.Request for the PutGroup method, with any body, and a specified content type
-func NewPutGroupRequestWithBody(server string, group GroupName, params *PutGroupParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListCredentialsRequest constructs an http.Request for the ListCredentials method
-func NewListCredentialsRequest(server string, group GroupName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCreateCredentialRequest calls the generic CreateCredential builder with application/json body
-func NewCreateCredentialRequest(server string, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewCreateCredentialRequestWithBody(server, group, params, "application/json", bodyReader)
-}
-
-// NewCreateCredentialRequestWithBody constructs an http.Request for the CreateCredential method, with any body, and a specified content type
-func NewCreateCredentialRequestWithBody(server string, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewRevokeCredentialRequest constructs an http.Request for the RevokeCredential method
-func NewRevokeCredentialRequest(server string, group GroupName, credential CredentialID, params *RevokeCredentialParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "credential", credential, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewRotateCredentialRequest calls the generic RotateCredential builder with application/json body
-func NewRotateCredentialRequest(server string, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewRotateCredentialRequestWithBody(server, group, credential, params, "application/json", bodyReader)
-}
-
-// NewRotateCredentialRequestWithBody constructs an http.Request for the RotateCredential method, with any body, and a specified content type
-func NewRotateCredentialRequestWithBody(server string, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "credential", credential, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/credentials/%s/rotate", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListHandlersRequest constructs an http.Request for the ListHandlers method
-func NewListHandlersRequest(server string, group GroupName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/handlers", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCordonInstanceRequest constructs an http.Request for the CordonInstance method
-func NewCordonInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/cordon", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDrainInstanceRequest calls the generic DrainInstance builder with application/json body
-func NewDrainInstanceRequest(server string, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewDrainInstanceRequestWithBody(server, group, instance, "application/json", bodyReader)
-}
-
-// NewDrainInstanceRequestWithBody constructs an http.Request for the DrainInstance method, with any body, and a specified content type
-func NewDrainInstanceRequestWithBody(server string, group GroupName, instance InstanceName, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/drain", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewSetInstanceRequest calls the generic SetInstance builder with application/json body
-func NewSetInstanceRequest(server string, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSetInstanceRequestWithBody(server, group, instance, "application/json", bodyReader)
-}
-
-// NewSetInstanceRequestWithBody constructs an http.Request for the SetInstance method, with any body, and a specified content type
-func NewSetInstanceRequestWithBody(server string, group GroupName, instance InstanceName, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/settings", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewUncordonInstanceRequest constructs an http.Request for the UncordonInstance method
-func NewUncordonInstanceRequest(server string, group GroupName, instance InstanceName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/instances/%s/uncordon", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListSecretsRequest constructs an http.Request for the ListSecrets method
-func NewListSecretsRequest(server string, group GroupName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/secrets", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteSecretRequest constructs an http.Request for the DeleteSecret method
-func NewDeleteSecretRequest(server string, group GroupName, secret string, params *DeleteSecretParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/secrets/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewPutSecretRequest calls the generic PutSecret builder with application/json body
-func NewPutSecretRequest(server string, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutSecretRequestWithBody(server, group, secret, params, "application/json", bodyReader)
-}
-
-// NewPutSecretRequestWithBody constructs an http.Request for the PutSecret method, with any body, and a specified content type
-func NewPutSecretRequestWithBody(server string, group GroupName, secret string, params *PutSecretParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "secret", secret, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/groups/%s/secrets/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetHistoryRequest constructs an http.Request for the GetHistory method
-func NewGetHistoryRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/history")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetHoldRequest constructs an http.Request for the GetHold method
-func NewGetHoldRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/hold")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSetHoldRequest calls the generic SetHold builder with application/json body
-func NewSetHoldRequest(server string, params *SetHoldParams, body SetHoldJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSetHoldRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewSetHoldRequestWithBody constructs an http.Request for the SetHold method, with any body, and a specified content type
-func NewSetHoldRequestWithBody(server string, params *SetHoldParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/hold")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewReadCalendarFileRequest calls the generic ReadCalendarFile builder with application/json body
-func NewReadCalendarFileRequest(server string, body ReadCalendarFileJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewReadCalendarFileRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewReadCalendarFileRequestWithBody constructs an http.Request for the ReadCalendarFile method, with any body, and a specified content type
-func NewReadCalendarFileRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/import/calendar")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewReadCrontabRequest calls the generic ReadCrontab builder with application/json body
-func NewReadCrontabRequest(server string, body ReadCrontabJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewReadCrontabRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewReadCrontabRequestWithBody constructs an http.Request for the ReadCrontab method, with any body, and a specified content type
-func NewReadCrontabRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/import/crontab")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewReadXXLJobRequest calls the generic ReadXXLJob builder with application/json body
-func NewReadXXLJobRequest(server string, body ReadXXLJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewReadXXLJobRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewReadXXLJobRequestWithBody constructs an http.Request for the ReadXXLJob method, with any body, and a specified content type
-func NewReadXXLJobRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/import/xxl-job")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewAcceptInvitationRequest calls the generic AcceptInvitation builder with application/json body
-func NewAcceptInvitationRequest(server string, body AcceptInvitationJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewAcceptInvitationRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewAcceptInvitationRequestWithBody constructs an http.Request for the AcceptInvitation method, with any body, and a specified content type
-func NewAcceptInvitationRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/invitations/accept")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewReadInvitationRequest calls the generic ReadInvitation builder with application/json body
-func NewReadInvitationRequest(server string, body ReadInvitationJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewReadInvitationRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewReadInvitationRequestWithBody constructs an http.Request for the ReadInvitation method, with any body, and a specified content type
-func NewReadInvitationRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/invitations/read")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewListJobsRequest constructs an http.Request for the ListJobs method
-func NewListJobsRequest(server string, params *ListJobsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Q != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Paused != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Last != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last", *params.Last, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Where != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "where", *params.Where, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Sort != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Week != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "week", *params.Week, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Fires != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fires", *params.Fires, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Runs != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runs", *params.Runs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewChangeJobsRequest calls the generic ChangeJobs builder with application/json body
-func NewChangeJobsRequest(server string, params *ChangeJobsParams, body ChangeJobsJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewChangeJobsRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewChangeJobsRequestWithBody constructs an http.Request for the ChangeJobs method, with any body, and a specified content type
-func NewChangeJobsRequestWithBody(server string, params *ChangeJobsParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/bulk")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewFacetJobsRequest constructs an http.Request for the FacetJobs method
-func NewFacetJobsRequest(server string, params *FacetJobsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/facets")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Q != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Paused != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "paused", *params.Paused, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Last != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last", *params.Last, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Where != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "where", *params.Where, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewDeleteJobRequest constructs an http.Request for the DeleteJob method
-func NewDeleteJobRequest(server string, group GroupName, name JobName, params *DeleteJobParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetJobRequest constructs an http.Request for the GetJob method
-func NewGetJobRequest(server string, group GroupName, name JobName, params *GetJobParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Fires != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fires", *params.Fires, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Runs != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "runs", *params.Runs, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutJobRequest calls the generic PutJob builder with application/json body
-func NewPutJobRequest(server string, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewPutJobRequestWithBody constructs an http.Request for the PutJob method, with any body, and a specified content type
-func NewPutJobRequestWithBody(server string, group GroupName, name JobName, params *PutJobParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.DryRun != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Note != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "note", *params.Note, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam2 string
-
-			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam2)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListBackfillsRequest constructs an http.Request for the ListBackfills method
-func NewListBackfillsRequest(server string, group GroupName, name JobName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewBackfillJobRequest calls the generic BackfillJob builder with application/json body
-func NewBackfillJobRequest(server string, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewBackfillJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewBackfillJobRequestWithBody constructs an http.Request for the BackfillJob method, with any body, and a specified content type
-func NewBackfillJobRequestWithBody(server string, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewCancelBackfillRequest calls the generic CancelBackfill builder with application/json body
-func NewCancelBackfillRequest(server string, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewCancelBackfillRequestWithBody(server, group, name, backfill, params, "application/json", bodyReader)
-}
-
-// NewCancelBackfillRequestWithBody constructs an http.Request for the CancelBackfill method, with any body, and a specified content type
-func NewCancelBackfillRequestWithBody(server string, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam2 string
-
-	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "backfill", backfill, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/backfills/%s/cancel", pathParam0, pathParam1, pathParam2)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewDiffJobRequest constructs an http.Request for the DiffJob method
-func NewDiffJobRequest(server string, group GroupName, name JobName, params *DiffJobParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/diff", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetJobLedgerRequest constructs an http.Request for the GetJobLedger method
-func NewGetJobLedgerRequest(server string, group GroupName, name JobName, params *GetJobLedgerParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/ledger", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Fate != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "fate", *params.Fate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPauseJobRequest calls the generic PauseJob builder with application/json body
-func NewPauseJobRequest(server string, group GroupName, name JobName, params *PauseJobParams, body PauseJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPauseJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewPauseJobRequestWithBody constructs an http.Request for the PauseJob method, with any body, and a specified content type
-func NewPauseJobRequestWithBody(server string, group GroupName, name JobName, params *PauseJobParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/pause", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewPreviewJobRequest constructs an http.Request for the PreviewJob method
-func NewPreviewJobRequest(server string, group GroupName, name JobName, params *PreviewJobParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/preview", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.N != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "n", *params.N, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewResumeJobRequest calls the generic ResumeJob builder with application/json body
-func NewResumeJobRequest(server string, group GroupName, name JobName, params *ResumeJobParams, body ResumeJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewResumeJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewResumeJobRequestWithBody constructs an http.Request for the ResumeJob method, with any body, and a specified content type
-func NewResumeJobRequestWithBody(server string, group GroupName, name JobName, params *ResumeJobParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/resume", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam1)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewRunJobRequest calls the generic RunJob builder with application/json body
-func NewRunJobRequest(server string, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewRunJobRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewRunJobRequestWithBody constructs an http.Request for the RunJob method, with any body, and a specified content type
-func NewRunJobRequestWithBody(server string, group GroupName, name JobName, params *RunJobParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/run", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewRunFireEarlyRequest calls the generic RunFireEarly builder with application/json body
-func NewRunFireEarlyRequest(server string, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewRunFireEarlyRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewRunFireEarlyRequestWithBody constructs an http.Request for the RunFireEarly method, with any body, and a specified content type
-func NewRunFireEarlyRequestWithBody(server string, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/run-early", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewSkipFireRequest calls the generic SkipFire builder with application/json body
-func NewSkipFireRequest(server string, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSkipFireRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewSkipFireRequestWithBody constructs an http.Request for the SkipFire method, with any body, and a specified content type
-func NewSkipFireRequestWithBody(server string, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/skip", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewUnskipFireRequest calls the generic UnskipFire builder with application/json body
-func NewUnskipFireRequest(server string, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewUnskipFireRequestWithBody(server, group, name, params, "application/json", bodyReader)
-}
-
-// NewUnskipFireRequestWithBody constructs an http.Request for the UnskipFire method, with any body, and a specified content type
-func NewUnskipFireRequestWithBody(server string, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/unskip", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewListJobVersionsRequest constructs an http.Request for the ListJobVersions method
-func NewListJobVersionsRequest(server string, group GroupName, name JobName) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "group", group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	var pathParam1 string
-
-	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/jobs/%s/%s/versions", pathParam0, pathParam1)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewAuditLedgerRequest constructs an http.Request for the AuditLedger method
-func NewAuditLedgerRequest(server string, params *AuditLedgerParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/ledger")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListDiscrepanciesRequest constructs an http.Request for the ListDiscrepancies method
-func NewListDiscrepanciesRequest(server string, params *ListDiscrepanciesParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/ledger/discrepancies")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSearchLogsRequest constructs an http.Request for the SearchLogs method
-func NewSearchLogsRequest(server string, params *SearchLogsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/logs")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Text != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Level != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.RunID != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "run_id", *params.RunID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Context != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "context", *params.Context, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCountLogsRequest constructs an http.Request for the CountLogs method
-func NewCountLogsRequest(server string, params *CountLogsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/logs/histogram")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Text != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Level != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.RunID != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "run_id", *params.RunID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Parts != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetMeRequest constructs an http.Request for the GetMe method
-func NewGetMeRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/me")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewSetMyPasswordRequest calls the generic SetMyPassword builder with application/json body
-func NewSetMyPasswordRequest(server string, body SetMyPasswordJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSetMyPasswordRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewSetMyPasswordRequestWithBody constructs an http.Request for the SetMyPassword method, with any body, and a specified content type
-func NewSetMyPasswordRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/me/password")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewListMySessionsRequest constructs an http.Request for the ListMySessions method
-func NewListMySessionsRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/me/sessions")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewEndMySessionRequest constructs an http.Request for the EndMySession method
-func NewEndMySessionRequest(server string, session string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "session", session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/me/sessions/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewListNodesRequest constructs an http.Request for the ListNodes method
-func NewListNodesRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/nodes")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetOverviewRequest constructs an http.Request for the GetOverview method
-func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/overview")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Top != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "top", *params.Top, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPreviewScheduleRequest calls the generic PreviewSchedule builder with application/json body
-func NewPreviewScheduleRequest(server string, body PreviewScheduleJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPreviewScheduleRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewPreviewScheduleRequestWithBody constructs an http.Request for the PreviewSchedule method, with any body, and a specified content type
-func NewPreviewScheduleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/preview")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
-}
-
-// NewRepairReportsRequest constructs an http.Request for the RepairReports method
-func NewRepairReportsRequest(server string, day string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "day", day, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/reports/days/%s/repair", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewReportFailuresRequest constructs an http.Request for the ReportFailures method
-func NewReportFailuresRequest(server string, params *ReportFailuresParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/reports/failures")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewReportRunsRequest constructs an http.Request for the ReportRuns method
-func NewReportRunsRequest(server string, params *ReportRunsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/reports/runs")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.By != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Step != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Order != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Times != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "times", *params.Times, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewGetRetentionRequest constructs an http.Request for the GetRetention method
-func NewGetRetentionRequest(server string) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/retention")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewPutRetentionRequest calls the generic PutRetention builder with application/json body
-func NewPutRetentionRequest(server string, params *PutRetentionParams, body PutRetentionJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutRetentionRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewPutRetentionRequestWithBody constructs an http.Request for the PutRetention method, with any body, and a specified content type
-func NewPutRetentionRequestWithBody(server string, params *PutRetentionParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/retention")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
-
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-None-Match", headerParam1)
-		}
-
-		if params.CarillonUser != nil {
-			var headerParam2 string
-
-			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam2)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewPreviewRetentionRequest calls the generic PreviewRetention builder with application/json body
-func NewPreviewRetentionRequest(server string, body PreviewRetentionJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPreviewRetentionRequestWithBody(server, "application/json", bodyReader)
-}
-
-// NewPreviewRetentionRequestWithBody constructs an http.Request for the PreviewRetention method, with any body, and a specified content type
-func NewPreviewRetentionRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/retention/preview")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
+// GetReference sends GET /api/docs.
+func (a *API) GetReference(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/docs")
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewListRunsRequest constructs an http.Request for the ListRuns method
-func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
 
-	operationPath := fmt.Sprintf("/api/v1/runs")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// GetContract sends GET /api/openapi.yaml.
+func (a *API) GetContract(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/openapi.yaml")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// ListChannels sends GET /api/v1/alerts/channels.
+func (a *API) ListChannels(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/channels")
+	return a.send(ctx, r, "", nil, edit)
+}
 
+// DeleteChannel sends DELETE /api/v1/alerts/channels/{channel}.
+func (a *API) DeleteChannel(ctx context.Context, channel ChannelName, params *DeleteChannelParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/alerts/channels/%s", channel)
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Status != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cause != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Instance != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Version != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Parent != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parent", *params.Parent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.RetryOf != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "retry_of", *params.RetryOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Attempts != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempts", *params.Attempts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.MinAttempt != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Sort != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewChangeRunsRequest calls the generic ChangeRuns builder with application/json body
-func NewChangeRunsRequest(server string, params *ChangeRunsParams, body ChangeRunsJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewChangeRunsRequestWithBody(server, params, "application/json", bodyReader)
+// GetChannel sends GET /api/v1/alerts/channels/{channel}.
+func (a *API) GetChannel(ctx context.Context, channel ChannelName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/channels/%s", channel)
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewChangeRunsRequestWithBody constructs an http.Request for the ChangeRuns method, with any body, and a specified content type
-func NewChangeRunsRequestWithBody(server string, params *ChangeRunsParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/bulk")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+// PutChannel is [API.PutChannelWithBody] with a body that is written as JSON.
+func (a *API) PutChannel(ctx context.Context, channel ChannelName, params *PutChannelParams, body PutChannelJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	req.Header.Add("Content-Type", contentType)
+	return a.PutChannelWithBody(ctx, channel, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// PutChannelWithBody sends PUT /api/v1/alerts/channels/{channel}.
+func (a *API) PutChannelWithBody(ctx context.Context, channel ChannelName, params *PutChannelParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/alerts/channels/%s", channel)
 	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
-
-// NewCountRunsRequest constructs an http.Request for the CountRuns method
-func NewCountRunsRequest(server string, params *CountRunsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/counts")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
 
+// DeleteChannelSecret sends DELETE /api/v1/alerts/channels/{channel}/secrets/{secret}.
+func (a *API) DeleteChannelSecret(ctx context.Context, channel ChannelName, secret string, params *DeleteChannelSecretParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/alerts/channels/%s/secrets/%s", channel, secret)
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
-			}
-		}
-
-		if params.Parts != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parts", *params.Parts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Status != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cause != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Instance != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Version != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.MinAttempt != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewFacetRunsRequest constructs an http.Request for the FacetRuns method
-func NewFacetRunsRequest(server string, params *FacetRunsParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/facets")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// PutChannelSecret is [API.PutChannelSecretWithBody] with a body that is written as JSON.
+func (a *API) PutChannelSecret(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, body PutChannelSecretJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutChannelSecretWithBody(ctx, channel, secret, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// PutChannelSecretWithBody sends PUT /api/v1/alerts/channels/{channel}/secrets/{secret}.
+func (a *API) PutChannelSecretWithBody(ctx context.Context, channel ChannelName, secret string, params *PutChannelSecretParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/alerts/channels/%s/secrets/%s", channel, secret)
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.By != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Values != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "values", *params.Values, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.From != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Job != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Group != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Status != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cause != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cause", *params.Cause, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Instance != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", *params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Version != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.MinAttempt != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min_attempt", *params.MinAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
-
-// NewGetRunRequest constructs an http.Request for the GetRun method
-func NewGetRunRequest(server string, runID RunID) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
 
-	return req, nil
+// TestChannel sends POST /api/v1/alerts/channels/{channel}/test.
+func (a *API) TestChannel(ctx context.Context, channel ChannelName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/channels/%s/test", channel)
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewCancelRunRequest calls the generic CancelRun builder with application/json body
-func NewCancelRunRequest(server string, runID RunID, params *CancelRunParams, body CancelRunJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+// ListDeliveries sends GET /api/v1/alerts/deliveries.
+func (a *API) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/deliveries")
+	if params != nil {
+		r.parameter("channel", params.Channel, "string", "")
+		r.parameter("state", params.State, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewCancelRunRequestWithBody(server, runID, params, "application/json", bodyReader)
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewCancelRunRequestWithBody constructs an http.Request for the CancelRun method, with any body, and a specified content type
-func NewCancelRunRequestWithBody(server string, runID RunID, params *CancelRunParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/%s/cancel", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
 
-	req.Header.Add("Content-Type", contentType)
-
+// ListIncidents sends GET /api/v1/alerts/incidents.
+func (a *API) ListIncidents(ctx context.Context, params *ListIncidentsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/incidents")
 	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
+		r.parameter("state", params.State, "string", "")
+		r.parameter("alert", params.Alert, "string", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("job", params.Job, "string", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewGetLogsRequest constructs an http.Request for the GetLogs method
-func NewGetLogsRequest(server string, runID RunID, params *GetLogsParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
 
-	operationPath := fmt.Sprintf("/api/v1/runs/%s/logs", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// GetIncident sends GET /api/v1/alerts/incidents/{incident}.
+func (a *API) GetIncident(ctx context.Context, incident IncidentID, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/incidents/%s", incident)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// AcknowledgeIncident is [API.AcknowledgeIncidentWithBody] with a body that is written as JSON.
+func (a *API) AcknowledgeIncident(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, body AcknowledgeIncidentJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.AcknowledgeIncidentWithBody(ctx, incident, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// AcknowledgeIncidentWithBody sends POST /api/v1/alerts/incidents/{incident}/acknowledge.
+func (a *API) AcknowledgeIncidentWithBody(ctx context.Context, incident IncidentID, params *AcknowledgeIncidentParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/incidents/%s/acknowledge", incident)
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Attempt != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", *params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.BroadcastIndex != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "broadcast_index", *params.BroadcastIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.FromSeq != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_seq", *params.FromSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.ToSeq != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to_seq", *params.ToSeq, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Level != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", *params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Tail != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewMarkRunRequest calls the generic MarkRun builder with application/json body
-func NewMarkRunRequest(server string, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
+// ResolveIncident is [API.ResolveIncidentWithBody] with a body that is written as JSON.
+func (a *API) ResolveIncident(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, body ResolveIncidentJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewMarkRunRequestWithBody(server, runID, params, "application/json", bodyReader)
+	return a.ResolveIncidentWithBody(ctx, incident, params, "application/json", bytes.NewReader(text), edit...)
 }
-
-// NewMarkRunRequestWithBody constructs an http.Request for the MarkRun method, with any body, and a specified content type
-func NewMarkRunRequestWithBody(server string, runID RunID, params *MarkRunParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/runs/%s/mark", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// ResolveIncidentWithBody sends POST /api/v1/alerts/incidents/{incident}/resolve.
+func (a *API) ResolveIncidentWithBody(ctx context.Context, incident IncidentID, params *ResolveIncidentParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/incidents/%s/resolve", incident)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+// SnoozeIncident is [API.SnoozeIncidentWithBody] with a body that is written as JSON.
+func (a *API) SnoozeIncident(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, body SnoozeIncidentJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	req.Header.Add("Content-Type", contentType)
+	return a.SnoozeIncidentWithBody(ctx, incident, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// SnoozeIncidentWithBody sends POST /api/v1/alerts/incidents/{incident}/snooze.
+func (a *API) SnoozeIncidentWithBody(ctx context.Context, incident IncidentID, params *SnoozeIncidentParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/incidents/%s/snooze", incident)
 	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
-
-// NewListPiecesRequest constructs an http.Request for the ListPieces method
-func NewListPiecesRequest(server string, runID RunID, params *ListPiecesParams) (*http.Request, error) {
-	var err error
 
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
+// ListAlerts sends GET /api/v1/alerts/rules.
+func (a *API) ListAlerts(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/rules")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
+// DeleteAlert sends DELETE /api/v1/alerts/rules/{alert}.
+func (a *API) DeleteAlert(ctx context.Context, alert string, params *DeleteAlertParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/alerts/rules/%s", alert)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/runs/%s/pieces", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// GetAlert sends GET /api/v1/alerts/rules/{alert}.
+func (a *API) GetAlert(ctx context.Context, alert string, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/rules/%s", alert)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// PutAlert is [API.PutAlertWithBody] with a body that is written as JSON.
+func (a *API) PutAlert(ctx context.Context, alert string, params *PutAlertParams, body PutAlertJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutAlertWithBody(ctx, alert, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// PutAlertWithBody sends PUT /api/v1/alerts/rules/{alert}.
+func (a *API) PutAlertWithBody(ctx context.Context, alert string, params *PutAlertParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/alerts/rules/%s", alert)
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Attempt != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "attempt", *params.Attempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.FromIndex != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from_index", *params.FromIndex, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewRetryRunRequest calls the generic RetryRun builder with application/json body
-func NewRetryRunRequest(server string, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewRetryRunRequestWithBody(server, runID, params, "application/json", bodyReader)
+// ListSilences sends GET /api/v1/alerts/silences.
+func (a *API) ListSilences(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/alerts/silences")
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewRetryRunRequestWithBody constructs an http.Request for the RetryRun method, with any body, and a specified content type
-func NewRetryRunRequestWithBody(server string, runID RunID, params *RetryRunParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run_id", runID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
 
-	serverURL, err := url.Parse(server)
+// AddSilence is [API.AddSilenceWithBody] with a body that is written as JSON.
+func (a *API) AddSilence(ctx context.Context, params *AddSilenceParams, body AddSilenceJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.AddSilenceWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/runs/%s/retry", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// AddSilenceWithBody sends POST /api/v1/alerts/silences.
+func (a *API) AddSilenceWithBody(ctx context.Context, params *AddSilenceParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/silences")
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// EndSilence sends DELETE /api/v1/alerts/silences/{silence}.
+func (a *API) EndSilence(ctx context.Context, silence string, params *EndSilenceParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/alerts/silences/%s", silence)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+// TryAlert is [API.TryAlertWithBody] with a body that is written as JSON.
+func (a *API) TryAlert(ctx context.Context, body TryAlertJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.TryAlertWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req.Header.Add("Content-Type", contentType)
+// TryAlertWithBody sends POST /api/v1/alerts/try.
+func (a *API) TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/alerts/try")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
+// ListAudit sends GET /api/v1/audit.
+func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/audit")
 	if params != nil {
-
-		if params.CarillonUser != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Carillon-User", *params.CarillonUser, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Carillon-User", headerParam0)
-		}
-
+		r.parameter("user", params.User, "string", "")
+		r.parameter("operation", params.Operation, "string", "")
+		r.parameter("object", params.Object, "string", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("result", params.Result, "string", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewGetSignInRequest constructs an http.Request for the GetSignIn method
-func NewGetSignInRequest(server string) (*http.Request, error) {
-	var err error
+// GetBus sends GET /api/v1/bus.
+func (a *API) GetBus(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/bus")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
+// ListCalendars sends GET /api/v1/calendars.
+func (a *API) ListCalendars(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/calendars")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/sign-in")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// DeleteCalendar sends DELETE /api/v1/calendars/{calendar}.
+func (a *API) DeleteCalendar(ctx context.Context, calendar string, params *DeleteCalendarParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/calendars/%s", calendar)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// GetCalendar sends GET /api/v1/calendars/{calendar}.
+func (a *API) GetCalendar(ctx context.Context, calendar string, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/calendars/%s", calendar)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+// PutCalendar is [API.PutCalendarWithBody] with a body that is written as JSON.
+func (a *API) PutCalendar(ctx context.Context, calendar string, params *PutCalendarParams, body PutCalendarJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	return req, nil
+	return a.PutCalendarWithBody(ctx, calendar, params, "application/json", bytes.NewReader(text), edit...)
 }
 
-// NewSignInRequest calls the generic SignIn builder with application/json body
-func NewSignInRequest(server string, body SignInJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+// PutCalendarWithBody sends PUT /api/v1/calendars/{calendar}.
+func (a *API) PutCalendarWithBody(ctx context.Context, calendar string, params *PutCalendarParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/calendars/%s", calendar)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewSignInRequestWithBody(server, "application/json", bodyReader)
+	return a.send(ctx, r, contentType, body, edit)
 }
-
-// NewSignInRequestWithBody constructs an http.Request for the SignIn method, with any body, and a specified content type
-func NewSignInRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
 
-	serverURL, err := url.Parse(server)
+// PreviewCalendar is [API.PreviewCalendarWithBody] with a body that is written as JSON.
+func (a *API) PreviewCalendar(ctx context.Context, calendar string, body PreviewCalendarJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/api/v1/sign-in")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
 	}
+	return a.PreviewCalendarWithBody(ctx, calendar, "application/json", bytes.NewReader(text), edit...)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// PreviewCalendarWithBody sends POST /api/v1/calendars/{calendar}/preview.
+func (a *API) PreviewCalendarWithBody(ctx context.Context, calendar string, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/calendars/%s/preview", calendar)
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
+// ListDeadLetters sends GET /api/v1/dead-letters.
+func (a *API) ListDeadLetters(ctx context.Context, params *ListDeadLettersParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/dead-letters")
+	if params != nil {
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewBeginProviderSignInRequest constructs an http.Request for the BeginProviderSignIn method
-func NewBeginProviderSignInRequest(server string, params *BeginProviderSignInParams) (*http.Request, error) {
-	var err error
+// DeleteDeadLetter sends DELETE /api/v1/dead-letters/{sequence}.
+func (a *API) DeleteDeadLetter(ctx context.Context, sequence DeadLetterSequence, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/dead-letters/%s", sequence)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
+// GetDeadLetter sends GET /api/v1/dead-letters/{sequence}.
+func (a *API) GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/dead-letters/%s", sequence)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/sign-in/oidc")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// ReplayDeadLetter sends POST /api/v1/dead-letters/{sequence}/replay.
+func (a *API) ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/dead-letters/%s/replay", sequence)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// CollectDiagnostics sends POST /api/v1/diagnostics.
+func (a *API) CollectDiagnostics(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/diagnostics")
+	return a.send(ctx, r, "", nil, edit)
+}
 
+// FollowEvents sends GET /api/v1/events.
+func (a *API) FollowEvents(ctx context.Context, params *FollowEventsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/events")
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.To != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+		r.parameter("topic", params.Topic, "array", "")
+		r.header("Last-Event-ID", params.LastEventID)
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
-
-// NewFinishProviderSignInRequest constructs an http.Request for the FinishProviderSignIn method
-func NewFinishProviderSignInRequest(server string, params *FinishProviderSignInParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
 
-	operationPath := fmt.Sprintf("/api/v1/sign-in/oidc/callback")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// ListFires sends GET /api/v1/fires.
+func (a *API) ListFires(ctx context.Context, params *ListFiresParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/fires")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("q", params.Q, "string", "")
+		r.parameter("per_job", params.PerJob, "integer", "")
+		r.parameter("usual", params.Usual, "boolean", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// CountFires sends GET /api/v1/fires/counts.
+func (a *API) CountFires(ctx context.Context, params *CountFiresParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/fires/counts")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parts", params.Parts, "integer", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("load", params.Load, "boolean", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
+// SuggestOffsets sends GET /api/v1/fires/offsets.
+func (a *API) SuggestOffsets(ctx context.Context, params *SuggestOffsetsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/fires/offsets")
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.State != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Code != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Error != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error", *params.Error, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.ErrorDescription != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "error_description", *params.ErrorDescription, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("group", params.Group, "string", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// ListGroups sends GET /api/v1/groups.
+func (a *API) ListGroups(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/groups")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+// PutGroup is [API.PutGroupWithBody] with a body that is written as JSON.
+func (a *API) PutGroup(ctx context.Context, group GroupName, params *PutGroupParams, body PutGroupJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutGroupWithBody(ctx, group, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	return req, nil
+// PutGroupWithBody sends PUT /api/v1/groups/{group}.
+func (a *API) PutGroupWithBody(ctx context.Context, group GroupName, params *PutGroupParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/groups/%s", group)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewSignOutRequest constructs an http.Request for the SignOut method
-func NewSignOutRequest(server string) (*http.Request, error) {
-	var err error
+// ListCredentials sends GET /api/v1/groups/{group}/credentials.
+func (a *API) ListCredentials(ctx context.Context, group GroupName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/groups/%s/credentials", group)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// CreateCredential is [API.CreateCredentialWithBody] with a body that is written as JSON.
+func (a *API) CreateCredential(ctx context.Context, group GroupName, params *CreateCredentialParams, body CreateCredentialJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.CreateCredentialWithBody(ctx, group, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/sign-out")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// CreateCredentialWithBody sends POST /api/v1/groups/{group}/credentials.
+func (a *API) CreateCredentialWithBody(ctx context.Context, group GroupName, params *CreateCredentialParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/credentials", group)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// RevokeCredential sends DELETE /api/v1/groups/{group}/credentials/{credential}.
+func (a *API) RevokeCredential(ctx context.Context, group GroupName, credential CredentialID, params *RevokeCredentialParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/groups/%s/credentials/%s", group, credential)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+// RotateCredential is [API.RotateCredentialWithBody] with a body that is written as JSON.
+func (a *API) RotateCredential(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, body RotateCredentialJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	return req, nil
+	return a.RotateCredentialWithBody(ctx, group, credential, params, "application/json", bytes.NewReader(text), edit...)
 }
 
-// NewQuerySQLRequest calls the generic QuerySQL builder with application/json body
-func NewQuerySQLRequest(server string, body QuerySQLJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+// RotateCredentialWithBody sends POST /api/v1/groups/{group}/credentials/{credential}/rotate.
+func (a *API) RotateCredentialWithBody(ctx context.Context, group GroupName, credential CredentialID, params *RotateCredentialParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/credentials/%s/rotate", group, credential)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewQuerySQLRequestWithBody(server, "application/json", bodyReader)
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ListHandlers sends GET /api/v1/groups/{group}/handlers.
+func (a *API) ListHandlers(ctx context.Context, group GroupName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/groups/%s/handlers", group)
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewQuerySQLRequestWithBody constructs an http.Request for the QuerySQL method, with any body, and a specified content type
-func NewQuerySQLRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
+// CordonInstance sends POST /api/v1/groups/{group}/instances/{instance}/cordon.
+func (a *API) CordonInstance(ctx context.Context, group GroupName, instance InstanceName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/instances/%s/cordon", group, instance)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// DrainInstance is [API.DrainInstanceWithBody] with a body that is written as JSON.
+func (a *API) DrainInstance(ctx context.Context, group GroupName, instance InstanceName, body DrainInstanceJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.DrainInstanceWithBody(ctx, group, instance, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/sql")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// DrainInstanceWithBody sends POST /api/v1/groups/{group}/instances/{instance}/drain.
+func (a *API) DrainInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/instances/%s/drain", group, instance)
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// SetInstance is [API.SetInstanceWithBody] with a body that is written as JSON.
+func (a *API) SetInstance(ctx context.Context, group GroupName, instance InstanceName, body SetInstanceJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.SetInstanceWithBody(ctx, group, instance, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
+// SetInstanceWithBody sends POST /api/v1/groups/{group}/instances/{instance}/settings.
+func (a *API) SetInstanceWithBody(ctx context.Context, group GroupName, instance InstanceName, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/instances/%s/settings", group, instance)
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	req.Header.Add("Content-Type", contentType)
+// UncordonInstance sends POST /api/v1/groups/{group}/instances/{instance}/uncordon.
+func (a *API) UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/groups/%s/instances/%s/uncordon", group, instance)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	return req, nil
+// ListSecrets sends GET /api/v1/groups/{group}/secrets.
+func (a *API) ListSecrets(ctx context.Context, group GroupName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/groups/%s/secrets", group)
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewListTokensRequest constructs an http.Request for the ListTokens method
-func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
-	var err error
+// DeleteSecret sends DELETE /api/v1/groups/{group}/secrets/{secret}.
+func (a *API) DeleteSecret(ctx context.Context, group GroupName, secret string, params *DeleteSecretParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/groups/%s/secrets/%s", group, secret)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// PutSecret is [API.PutSecretWithBody] with a body that is written as JSON.
+func (a *API) PutSecret(ctx context.Context, group GroupName, secret string, params *PutSecretParams, body PutSecretJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutSecretWithBody(ctx, group, secret, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/tokens")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// PutSecretWithBody sends PUT /api/v1/groups/{group}/secrets/{secret}.
+func (a *API) PutSecretWithBody(ctx context.Context, group GroupName, secret string, params *PutSecretParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/groups/%s/secrets/%s", group, secret)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// GetHistory sends GET /api/v1/history.
+func (a *API) GetHistory(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/history")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// GetHold sends GET /api/v1/hold.
+func (a *API) GetHold(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/hold")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// SetHold is [API.SetHoldWithBody] with a body that is written as JSON.
+func (a *API) SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.SetHoldWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// SetHoldWithBody sends PUT /api/v1/hold.
+func (a *API) SetHoldWithBody(ctx context.Context, params *SetHoldParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/hold")
 	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.User != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+// ReadCalendarFile is [API.ReadCalendarFileWithBody] with a body that is written as JSON.
+func (a *API) ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.ReadCalendarFileWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	return req, nil
+// ReadCalendarFileWithBody sends POST /api/v1/import/calendar.
+func (a *API) ReadCalendarFileWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/import/calendar")
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewCreateTokenRequest calls the generic CreateToken builder with application/json body
-func NewCreateTokenRequest(server string, body CreateTokenJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
+// ReadCrontab is [API.ReadCrontabWithBody] with a body that is written as JSON.
+func (a *API) ReadCrontab(ctx context.Context, body ReadCrontabJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewCreateTokenRequestWithBody(server, "application/json", bodyReader)
+	return a.ReadCrontabWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
 }
 
-// NewCreateTokenRequestWithBody constructs an http.Request for the CreateToken method, with any body, and a specified content type
-func NewCreateTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
+// ReadCrontabWithBody sends POST /api/v1/import/crontab.
+func (a *API) ReadCrontabWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/import/crontab")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// ReadXXLJob is [API.ReadXXLJobWithBody] with a body that is written as JSON.
+func (a *API) ReadXXLJob(ctx context.Context, body ReadXXLJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.ReadXXLJobWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/tokens")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// ReadXXLJobWithBody sends POST /api/v1/import/xxl-job.
+func (a *API) ReadXXLJobWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/import/xxl-job")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// AcceptInvitation is [API.AcceptInvitationWithBody] with a body that is written as JSON.
+func (a *API) AcceptInvitation(ctx context.Context, body AcceptInvitationJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.AcceptInvitationWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+// AcceptInvitationWithBody sends POST /api/v1/invitations/accept.
+func (a *API) AcceptInvitationWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/invitations/accept")
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ReadInvitation is [API.ReadInvitationWithBody] with a body that is written as JSON.
+func (a *API) ReadInvitation(ctx context.Context, body ReadInvitationJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	return req, nil
+	return a.ReadInvitationWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
 }
 
-// NewRevokeTokenRequest constructs an http.Request for the RevokeToken method
-func NewRevokeTokenRequest(server string, token string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
+// ReadInvitationWithBody sends POST /api/v1/invitations/read.
+func (a *API) ReadInvitationWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/invitations/read")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "token", token, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
+// ListJobs sends GET /api/v1/jobs.
+func (a *API) ListJobs(ctx context.Context, params *ListJobsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs")
+	if params != nil {
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("q", params.Q, "string", "")
+		r.parameter("paused", params.Paused, "boolean", "")
+		r.parameter("last", params.Last, "array", "")
+		r.parameter("where", params.Where, "array", "")
+		r.parameter("sort", params.Sort, "string", "")
+		r.parameter("week", params.Week, "boolean", "")
+		r.parameter("fires", params.Fires, "integer", "")
+		r.parameter("runs", params.Runs, "integer", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// ChangeJobs is [API.ChangeJobsWithBody] with a body that is written as JSON.
+func (a *API) ChangeJobs(ctx context.Context, params *ChangeJobsParams, body ChangeJobsJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.ChangeJobsWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/tokens/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// ChangeJobsWithBody sends POST /api/v1/jobs/bulk.
+func (a *API) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/bulk")
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// FacetJobs sends GET /api/v1/jobs/facets.
+func (a *API) FacetJobs(ctx context.Context, params *FacetJobsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/facets")
+	if params != nil {
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("q", params.Q, "string", "")
+		r.parameter("paused", params.Paused, "boolean", "")
+		r.parameter("last", params.Last, "array", "")
+		r.parameter("where", params.Where, "array", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// DeleteJob sends DELETE /api/v1/jobs/{group}/{name}.
+func (a *API) DeleteJob(ctx context.Context, group GroupName, name JobName, params *DeleteJobParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/jobs/%s/%s", group, name)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewListUsersRequest constructs an http.Request for the ListUsers method
-func NewListUsersRequest(server string) (*http.Request, error) {
-	var err error
+// GetJob sends GET /api/v1/jobs/{group}/{name}.
+func (a *API) GetJob(ctx context.Context, group GroupName, name JobName, params *GetJobParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s", group, name)
+	if params != nil {
+		r.parameter("fires", params.Fires, "integer", "")
+		r.parameter("runs", params.Runs, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// PutJob is [API.PutJobWithBody] with a body that is written as JSON.
+func (a *API) PutJob(ctx context.Context, group GroupName, name JobName, params *PutJobParams, body PutJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutJobWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// PutJobWithBody sends PUT /api/v1/jobs/{group}/{name}.
+func (a *API) PutJobWithBody(ctx context.Context, group GroupName, name JobName, params *PutJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/jobs/%s/%s", group, name)
+	if params != nil {
+		r.parameter("dry_run", params.DryRun, "boolean", "")
+		r.parameter("note", params.Note, "string", "")
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// ListBackfills sends GET /api/v1/jobs/{group}/{name}/backfills.
+func (a *API) ListBackfills(ctx context.Context, group GroupName, name JobName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/backfills", group, name)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+// BackfillJob is [API.BackfillJobWithBody] with a body that is written as JSON.
+func (a *API) BackfillJob(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, body BackfillJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-
-	return req, nil
+	return a.BackfillJobWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
 }
 
-// NewDeleteUserRequest constructs an http.Request for the DeleteUser method
-func NewDeleteUserRequest(server string, user UserName, params *DeleteUserParams) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
+// BackfillJobWithBody sends POST /api/v1/jobs/{group}/{name}/backfills.
+func (a *API) BackfillJobWithBody(ctx context.Context, group GroupName, name JobName, params *BackfillJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/backfills", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+// CancelBackfill is [API.CancelBackfillWithBody] with a body that is written as JSON.
+func (a *API) CancelBackfill(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, body CancelBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.CancelBackfillWithBody(ctx, group, name, backfill, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
+// CancelBackfillWithBody sends POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel.
+func (a *API) CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/backfills/%s/cancel", group, name, backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// DiffJob sends GET /api/v1/jobs/{group}/{name}/diff.
+func (a *API) DiffJob(ctx context.Context, group GroupName, name JobName, params *DiffJobParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/diff", group, name)
+	if params != nil {
+		r.parameter("from", params.From, "integer", "")
+		r.parameter("to", params.To, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// GetJobLedger sends GET /api/v1/jobs/{group}/{name}/ledger.
+func (a *API) GetJobLedger(ctx context.Context, group GroupName, name JobName, params *GetJobLedgerParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/ledger", group, name)
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("fate", params.Fate, "array", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+// PauseJob is [API.PauseJobWithBody] with a body that is written as JSON.
+func (a *API) PauseJob(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, body PauseJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PauseJobWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
+// PauseJobWithBody sends POST /api/v1/jobs/{group}/{name}/pause.
+func (a *API) PauseJobWithBody(ctx context.Context, group GroupName, name JobName, params *PauseJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/pause", group, name)
 	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("If-Match", headerParam0)
-		}
-
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
-
-// NewGetUserRequest constructs an http.Request for the GetUser method
-func NewGetUserRequest(server string, user UserName) (*http.Request, error) {
-	var err error
 
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
+// PreviewJob sends GET /api/v1/jobs/{group}/{name}/preview.
+func (a *API) PreviewJob(ctx context.Context, group GroupName, name JobName, params *PreviewJobParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/preview", group, name)
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("n", params.N, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// ResumeJob is [API.ResumeJobWithBody] with a body that is written as JSON.
+func (a *API) ResumeJob(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, body ResumeJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.ResumeJobWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// ResumeJobWithBody sends POST /api/v1/jobs/{group}/{name}/resume.
+func (a *API) ResumeJobWithBody(ctx context.Context, group GroupName, name JobName, params *ResumeJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/resume", group, name)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// RunJob is [API.RunJobWithBody] with a body that is written as JSON.
+func (a *API) RunJob(ctx context.Context, group GroupName, name JobName, params *RunJobParams, body RunJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.RunJobWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// RunJobWithBody sends POST /api/v1/jobs/{group}/{name}/run.
+func (a *API) RunJobWithBody(ctx context.Context, group GroupName, name JobName, params *RunJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/run", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewPutUserRequest calls the generic PutUser builder with application/json body
-func NewPutUserRequest(server string, user UserName, params *PutUserParams, body PutUserJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
+// RunFireEarly is [API.RunFireEarlyWithBody] with a body that is written as JSON.
+func (a *API) RunFireEarly(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, body RunFireEarlyJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	bodyReader = bytes.NewReader(buf)
-	return NewPutUserRequestWithBody(server, user, params, "application/json", bodyReader)
+	return a.RunFireEarlyWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
 }
-
-// NewPutUserRequestWithBody constructs an http.Request for the PutUser method, with any body, and a specified content type
-func NewPutUserRequestWithBody(server string, user UserName, params *PutUserParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
 
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
+// RunFireEarlyWithBody sends POST /api/v1/jobs/{group}/{name}/run-early.
+func (a *API) RunFireEarlyWithBody(ctx context.Context, group GroupName, name JobName, params *RunFireEarlyParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/run-early", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// SkipFire is [API.SkipFireWithBody] with a body that is written as JSON.
+func (a *API) SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.SkipFireWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// SkipFireWithBody sends POST /api/v1/jobs/{group}/{name}/skip.
+func (a *API) SkipFireWithBody(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/skip", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// UnskipFire is [API.UnskipFireWithBody] with a body that is written as JSON.
+func (a *API) UnskipFire(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, body UnskipFireJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.UnskipFireWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
-	if err != nil {
-		return nil, err
+// UnskipFireWithBody sends POST /api/v1/jobs/{group}/{name}/unskip.
+func (a *API) UnskipFireWithBody(ctx context.Context, group GroupName, name JobName, params *UnskipFireParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/unskip", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	req.Header.Add("Content-Type", contentType)
+// ListJobVersions sends GET /api/v1/jobs/{group}/{name}/versions.
+func (a *API) ListJobVersions(ctx context.Context, group GroupName, name JobName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/versions", group, name)
+	return a.send(ctx, r, "", nil, edit)
+}
 
+// AuditLedger sends GET /api/v1/ledger.
+func (a *API) AuditLedger(ctx context.Context, params *AuditLedgerParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/ledger")
 	if params != nil {
-
-		if params.IfMatch != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-			req.Header.Set("If-Match", headerParam0)
-		}
+// ListDiscrepancies sends GET /api/v1/ledger/discrepancies.
+func (a *API) ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/ledger/discrepancies")
+	if params != nil {
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("job", params.Job, "string", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-		if params.IfNoneMatch != nil {
-			var headerParam1 string
+// SearchLogs sends GET /api/v1/logs.
+func (a *API) SearchLogs(ctx context.Context, params *SearchLogsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/logs")
+	if params != nil {
+		r.parameter("text", params.Text, "string", "")
+		r.parameter("level", params.Level, "array", "")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("run_id", params.RunID, "string", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("context", params.Context, "integer", "")
+		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
+// CountLogs sends GET /api/v1/logs/histogram.
+func (a *API) CountLogs(ctx context.Context, params *CountLogsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/logs/histogram")
+	if params != nil {
+		r.parameter("text", params.Text, "string", "")
+		r.parameter("level", params.Level, "array", "")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("run_id", params.RunID, "string", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parts", params.Parts, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-			req.Header.Set("If-None-Match", headerParam1)
-		}
+// GetMe sends GET /api/v1/me.
+func (a *API) GetMe(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/me")
+	return a.send(ctx, r, "", nil, edit)
+}
 
+// SetMyPassword is [API.SetMyPasswordWithBody] with a body that is written as JSON.
+func (a *API) SetMyPassword(ctx context.Context, body SetMyPasswordJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
 	}
+	return a.SetMyPasswordWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
+
+// SetMyPasswordWithBody sends PUT /api/v1/me/password.
+func (a *API) SetMyPasswordWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/me/password")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	return req, nil
+// ListMySessions sends GET /api/v1/me/sessions.
+func (a *API) ListMySessions(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/me/sessions")
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewInviteUserRequest constructs an http.Request for the InviteUser method
-func NewInviteUserRequest(server string, user UserName) (*http.Request, error) {
-	var err error
+// EndMySession sends DELETE /api/v1/me/sessions/{session}.
+func (a *API) EndMySession(ctx context.Context, session string, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/me/sessions/%s", session)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	var pathParam0 string
+// ListNodes sends GET /api/v1/nodes.
+func (a *API) ListNodes(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/nodes")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
+// GetOverview sends GET /api/v1/overview.
+func (a *API) GetOverview(ctx context.Context, params *GetOverviewParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/overview")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("top", params.Top, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// PreviewSchedule is [API.PreviewScheduleWithBody] with a body that is written as JSON.
+func (a *API) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PreviewScheduleWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s/invite", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// PreviewScheduleWithBody sends POST /api/v1/preview.
+func (a *API) PreviewScheduleWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/preview")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
+// RepairReports sends POST /api/v1/reports/days/{day}/repair.
+func (a *API) RepairReports(ctx context.Context, day string, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/reports/days/%s/repair", day)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// ReportFailures sends GET /api/v1/reports/failures.
+func (a *API) ReportFailures(ctx context.Context, params *ReportFailuresParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/reports/failures")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
-
-	return req, nil
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewEndUserSessionsRequest constructs an http.Request for the EndUserSessions method
-func NewEndUserSessionsRequest(server string, user UserName) (*http.Request, error) {
-	var err error
+// ReportRuns sends GET /api/v1/reports/runs.
+func (a *API) ReportRuns(ctx context.Context, params *ReportRunsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/reports/runs")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("by", params.By, "array", "")
+		r.parameter("step", params.Step, "string", "")
+		r.parameter("order", params.Order, "string", "")
+		r.parameter("times", params.Times, "array", "")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	var pathParam0 string
+// GetRetention sends GET /api/v1/retention.
+func (a *API) GetRetention(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/retention")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+// PutRetention is [API.PutRetentionWithBody] with a body that is written as JSON.
+func (a *API) PutRetention(ctx context.Context, params *PutRetentionParams, body PutRetentionJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
+	}
+	return a.PutRetentionWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// PutRetentionWithBody sends PUT /api/v1/retention.
+func (a *API) PutRetentionWithBody(ctx context.Context, params *PutRetentionParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/retention")
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// PreviewRetention is [API.PreviewRetentionWithBody] with a body that is written as JSON.
+func (a *API) PreviewRetention(ctx context.Context, body PreviewRetentionJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PreviewRetentionWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s/sessions", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// PreviewRetentionWithBody sends POST /api/v1/retention/preview.
+func (a *API) PreviewRetentionWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/retention/preview")
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ListRuns sends GET /api/v1/runs.
+func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs")
+	if params != nil {
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("status", params.Status, "array", "")
+		r.parameter("cause", params.Cause, "array", "")
+		r.parameter("instance", params.Instance, "string", "")
+		r.parameter("version", params.Version, "integer", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parent", params.Parent, "string", "")
+		r.parameter("retry_of", params.RetryOf, "string", "")
+		r.parameter("attempts", params.Attempts, "string", "")
+		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+		r.parameter("sort", params.Sort, "string", "")
+		r.parameter("cursor", params.Cursor, "string", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// ChangeRuns is [API.ChangeRunsWithBody] with a body that is written as JSON.
+func (a *API) ChangeRuns(ctx context.Context, params *ChangeRunsParams, body ChangeRunsJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.ChangeRunsWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// ChangeRunsWithBody sends POST /api/v1/runs/bulk.
+func (a *API) ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/bulk")
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	return req, nil
+// CountRuns sends GET /api/v1/runs/counts.
+func (a *API) CountRuns(ctx context.Context, params *CountRunsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/counts")
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parts", params.Parts, "integer", "")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("status", params.Status, "array", "")
+		r.parameter("cause", params.Cause, "array", "")
+		r.parameter("instance", params.Instance, "string", "")
+		r.parameter("version", params.Version, "integer", "")
+		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewListUserSessionsRequest constructs an http.Request for the ListUserSessions method
-func NewListUserSessionsRequest(server string, user UserName) (*http.Request, error) {
-	var err error
+// FacetRuns sends GET /api/v1/runs/facets.
+func (a *API) FacetRuns(ctx context.Context, params *FacetRunsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/facets")
+	if params != nil {
+		r.parameter("by", params.By, "array", "")
+		r.parameter("values", params.Values, "integer", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("job", params.Job, "array", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("status", params.Status, "array", "")
+		r.parameter("cause", params.Cause, "array", "")
+		r.parameter("instance", params.Instance, "string", "")
+		r.parameter("version", params.Version, "integer", "")
+		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	var pathParam0 string
+// GetRun sends GET /api/v1/runs/{run_id}.
+func (a *API) GetRun(ctx context.Context, runID RunID, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/%s", runID)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user", user, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+// CancelRun is [API.CancelRunWithBody] with a body that is written as JSON.
+func (a *API) CancelRun(ctx context.Context, runID RunID, params *CancelRunParams, body CancelRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.CancelRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
+// CancelRunWithBody sends POST /api/v1/runs/{run_id}/cancel.
+func (a *API) CancelRunWithBody(ctx context.Context, runID RunID, params *CancelRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/cancel", runID)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/users/%s/sessions", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// GetLogs sends GET /api/v1/runs/{run_id}/logs.
+func (a *API) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/%s/logs", runID)
+	if params != nil {
+		r.parameter("attempt", params.Attempt, "integer", "")
+		r.parameter("broadcast_index", params.BroadcastIndex, "integer", "")
+		r.parameter("from_seq", params.FromSeq, "integer", "int64")
+		r.parameter("to_seq", params.ToSeq, "integer", "int64")
+		r.parameter("level", params.Level, "array", "")
+		r.parameter("tail", params.Tail, "boolean", "")
+		r.parameter("limit", params.Limit, "integer", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// MarkRun is [API.MarkRunWithBody] with a body that is written as JSON.
+func (a *API) MarkRun(ctx context.Context, runID RunID, params *MarkRunParams, body MarkRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.MarkRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// MarkRunWithBody sends POST /api/v1/runs/{run_id}/mark.
+func (a *API) MarkRunWithBody(ctx context.Context, runID RunID, params *MarkRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/mark", runID)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
-
-	return req, nil
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewGetVersionRequest constructs an http.Request for the GetVersion method
-func NewGetVersionRequest(server string) (*http.Request, error) {
-	var err error
+// ListPieces sends GET /api/v1/runs/{run_id}/pieces.
+func (a *API) ListPieces(ctx context.Context, runID RunID, params *ListPiecesParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/%s/pieces", runID)
+	if params != nil {
+		r.parameter("attempt", params.Attempt, "integer", "")
+		r.parameter("from_index", params.FromIndex, "integer", "")
+		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// RetryRun is [API.RetryRunWithBody] with a body that is written as JSON.
+func (a *API) RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.RetryRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/api/v1/version")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// RetryRunWithBody sends POST /api/v1/runs/{run_id}/retry.
+func (a *API) RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/retry", runID)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// GetSignIn sends GET /api/v1/sign-in.
+func (a *API) GetSignIn(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/sign-in")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// SignIn is [API.SignInWithBody] with a body that is written as JSON.
+func (a *API) SignIn(ctx context.Context, body SignInJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.SignInWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// SignInWithBody sends POST /api/v1/sign-in.
+func (a *API) SignInWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/sign-in")
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// BeginProviderSignIn sends GET /api/v1/sign-in/oidc.
+func (a *API) BeginProviderSignIn(ctx context.Context, params *BeginProviderSignInParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/sign-in/oidc")
+	if params != nil {
+		r.parameter("to", params.To, "string", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	return req, nil
+// FinishProviderSignIn sends GET /api/v1/sign-in/oidc/callback.
+func (a *API) FinishProviderSignIn(ctx context.Context, params *FinishProviderSignInParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/sign-in/oidc/callback")
+	if params != nil {
+		r.parameter("state", params.State, "string", "")
+		r.parameter("code", params.Code, "string", "")
+		r.parameter("error", params.Error, "string", "")
+		r.parameter("error_description", params.ErrorDescription, "string", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
-// NewHealthzRequest constructs an http.Request for the Healthz method
-func NewHealthzRequest(server string) (*http.Request, error) {
-	var err error
+// SignOut sends POST /api/v1/sign-out.
+func (a *API) SignOut(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/sign-out")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
+// QuerySQL is [API.QuerySQLWithBody] with a body that is written as JSON.
+func (a *API) QuerySQL(ctx context.Context, body QuerySQLJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.QuerySQLWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	operationPath := fmt.Sprintf("/healthz")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
+// QuerySQLWithBody sends POST /api/v1/sql.
+func (a *API) QuerySQLWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/sql")
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
+// ListTokens sends GET /api/v1/tokens.
+func (a *API) ListTokens(ctx context.Context, params *ListTokensParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/tokens")
+	if params != nil {
+		r.parameter("user", params.User, "string", "")
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+// CreateToken is [API.CreateTokenWithBody] with a body that is written as JSON.
+func (a *API) CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.CreateTokenWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
 
-	return req, nil
+// CreateTokenWithBody sends POST /api/v1/tokens.
+func (a *API) CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/tokens")
+	return a.send(ctx, r, contentType, body, edit)
 }
 
-// NewReadyzRequest constructs an http.Request for the Readyz method
-func NewReadyzRequest(server string) (*http.Request, error) {
-	var err error
+// RevokeToken sends DELETE /api/v1/tokens/{token}.
+func (a *API) RevokeToken(ctx context.Context, token string, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/tokens/%s", token)
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
+// ListUsers sends GET /api/v1/users.
+func (a *API) ListUsers(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/users")
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	operationPath := fmt.Sprintf("/readyz")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
+// DeleteUser sends DELETE /api/v1/users/{user}.
+func (a *API) DeleteUser(ctx context.Context, user UserName, params *DeleteUserParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/users/%s", user)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
 	}
+	return a.send(ctx, r, "", nil, edit)
+}
 
-	queryURL, err := serverURL.Parse(operationPath)
+// GetUser sends GET /api/v1/users/{user}.
+func (a *API) GetUser(ctx context.Context, user UserName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/users/%s", user)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// PutUser is [API.PutUserWithBody] with a body that is written as JSON.
+func (a *API) PutUser(ctx context.Context, user UserName, params *PutUserParams, body PutUserJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
+	return a.PutUserWithBody(ctx, user, params, "application/json", bytes.NewReader(text), edit...)
+}
 
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
+// PutUserWithBody sends PUT /api/v1/users/{user}.
+func (a *API) PutUserWithBody(ctx context.Context, user UserName, params *PutUserParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/users/%s", user)
+	if params != nil {
+		r.header("If-Match", params.IfMatch)
+		r.header("If-None-Match", params.IfNoneMatch)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
 
-	return req, nil
+// InviteUser sends POST /api/v1/users/{user}/invite.
+func (a *API) InviteUser(ctx context.Context, user UserName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/users/%s/invite", user)
+	return a.send(ctx, r, "", nil, edit)
 }
 
-func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
-	for _, r := range c.RequestEditors {
-		if err := r(ctx, req); err != nil {
-			return err
-		}
-	}
-	for _, r := range additionalEditors {
-		if err := r(ctx, req); err != nil {
-			return err
-		}
-	}
-	return nil
+// EndUserSessions sends DELETE /api/v1/users/{user}/sessions.
+func (a *API) EndUserSessions(ctx context.Context, user UserName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/users/%s/sessions", user)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// ListUserSessions sends GET /api/v1/users/{user}/sessions.
+func (a *API) ListUserSessions(ctx context.Context, user UserName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/users/%s/sessions", user)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// GetVersion sends GET /api/v1/version.
+func (a *API) GetVersion(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/version")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// Healthz sends GET /healthz.
+func (a *API) Healthz(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/healthz")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// Readyz sends GET /readyz.
+func (a *API) Readyz(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/readyz")
+	return a.send(ctx, r, "", nil, edit)
 }

@@ -29,7 +29,6 @@ const (
 
 // API is a server's API. It is safe for concurrent use.
 type API struct {
-	*Client
 	address  string
 	user     string
 	token    string
@@ -51,13 +50,11 @@ func New(address, user string) (*API, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &job.InvalidError{Field: "server", Reason: fmt.Sprintf("%q must be an address such as http://127.0.0.1:8822", address)}
 	}
-	a := &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}
-	a.Client, err = NewClient(a.address, WithHTTPClient(a), WithRequestEditorFn(a.sign))
-	return a, err
+	return &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}, nil
 }
 
-// Do sends a request; it is for [Client].
-func (a *API) Do(req *http.Request) (*http.Response, error) {
+// do sends a request that has all that it needs.
+func (a *API) do(req *http.Request) (*http.Response, error) {
 	resp, err := a.requests.Do(req)
 	if err != nil || a.notice == nil {
 		return resp, err
@@ -168,7 +165,7 @@ func OptionalList[T any](v []T) *[]T {
 // None is the answer of a request that has none.
 type None struct{}
 
-// Read turns what a method of [Client] returned into its answer:
+// Read turns what a method of [API] returned into its answer:
 //
 //	page, err := client.Read[client.JobPage](api.ListJobs(ctx, &params))
 //
