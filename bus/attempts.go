@@ -30,7 +30,7 @@ func (e *Event) Ref() AttemptRef { return AttemptRef{e.RunID, e.Attempt, e.Index
 // MaxAttemptsAsked bounds a [VerbAttempts] request.
 const MaxAttemptsAsked = 500
 
-// AttemptsRequest is the body of a [VerbAttempts] request. The answer has a [Custody] for
+// AttemptsRequest is the body of a [VerbAttempts] request. The answer has a [fleet.Custody] for
 // each, in the same order.
 type AttemptsRequest struct {
 	Attempts []AttemptRef `json:"attempts"`

@@ -240,7 +240,7 @@ func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
 }
 
 // Instances returns the instances of all groups, those lost lately included; see
-// [Instance.Judge] for their states.
+// [fleet.Instance.Judge] for their states.
 func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
 	w, err := c.WatchInstances(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Heartbeat is what an instance publishes about itself: what everybody may see, and the
 // secret part of the subjects on which it takes requests. Only servers read heartbeats.
-// What they show is the [Instance] in it.
+// What they show is the [fleet.Instance] in it.
 type Heartbeat struct {
 	fleet.Instance
 	// ControlSecret is new each time the instance starts; see [NewControlSecret].

@@ -30,7 +30,7 @@ const (
 
 // Patrol audits the ledger as time goes on: each fire once, as soon as it can be judged.
 // How far it has come is kept on the bus, and so are the discrepancies that it finds,
-// as [bus.Finding]. One patrol of a cluster should be at work; two do no harm.
+// as [outcome.Finding]. One patrol of a cluster should be at work; two do no harm.
 type Patrol struct {
 	conn    *bus.Conn
 	store   logstore.Store

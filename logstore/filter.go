@@ -27,7 +27,7 @@ type RunFilter struct {
 	Jobs     []job.Name
 	Group    string       // executor group
 	Groups   []string     // one of these executor groups; nil is any
-	Statuses []job.Status // of [Run.RunStatus]; with AllAttempts, of Run.Status
+	Statuses []job.Status // of [runlog.Run.RunStatus]; with AllAttempts, of Run.Status
 	Causes   []job.Cause
 	Instance string
 	Version  int

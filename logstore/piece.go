@@ -34,7 +34,7 @@ func (f *PieceFilter) Validate() error {
 type PiecePage struct {
 	Pieces []runlog.Run       `json:"pieces"`
 	Next   runlog.Piece       `json:"next,omitzero"` // From of the next page; Whole on the last
-	Counts map[job.Status]int `json:"counts"`        // of all pieces that the filter selects, by [Run.RunStatus]
+	Counts map[job.Status]int `json:"counts"`        // of all pieces that the filter selects, by [runlog.Run.RunStatus]
 }
 
 // EndEarlier ends, among all attempts of a run, those that were done in pieces and after

@@ -244,7 +244,7 @@ func (t *Terms) Find(text string) []runlog.Range {
 				break
 			}
 			i += at + len(p)
-			found = append(found, runlog.Range{i - len(p), i})
+			found = append(found, runlog.Range{From: i - len(p), To: i})
 		}
 	}
 	for _, w := range t.Words {
@@ -254,7 +254,7 @@ func (t *Terms) Find(text string) []runlog.Range {
 				break
 			}
 			i += at + len(w)
-			found = append(found, runlog.Range{i - len(w), i})
+			found = append(found, runlog.Range{From: i - len(w), To: i})
 		}
 	}
 	slices.SortFunc(found, func(a, b runlog.Range) int { return cmp.Or(a.From-b.From, a.To-b.To) })

@@ -56,7 +56,7 @@ type Store interface {
 	// when its time is over it says since when it has counted, which may be none of
 	// it. Lines that were stored more than once may count as often for some hours.
 	CountHits(ctx context.Context, filter HitCountFilter) (HitCounts, error)
-	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
+	// Counts returns how many fires the runs that match stand for, by [runlog.Run.RunStatus], or
 	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
 	// Facets returns how many fires the runs that match stand for, by what they are. Each
