@@ -62,17 +62,14 @@ func TestARequestHasItsParametersAndBody(t *testing.T) {
 		heard = append(heard, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("If-Match"), body)))
 		w.WriteHeader(http.StatusNoContent)
 	})
-	ask := func(resp *http.Response, err error) {
-		t.Helper()
-		if _, err := Read[None](resp, err); err != nil {
-			t.Error(err)
-		}
-	}
 	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	ask(api.GetJob(t.Context(), "ops", "a b/c?", nil))
-	ask(api.ListRuns(t.Context(), &ListRunsParams{Job: &[]string{"ops/a", "ops/b&c"}, From: &from, Limit: new(7)}))
-	ask(api.DeleteDeadLetter(t.Context(), 42))
-	ask(api.ResumeJob(t.Context(), "ops", "a", &ResumeJobParams{IfMatch: new(`"3"`)}, Note{Note: "x"}))
+	_, err := Read[None](api.GetJob(t.Context(), "ops", "a b/c?", nil))
+	_, err2 := Read[None](api.ListRuns(t.Context(), &ListRunsParams{Job: &[]string{"ops/a", "ops/b&c"}, From: &from, Limit: new(7)}))
+	_, err3 := Read[None](api.DeleteDeadLetter(t.Context(), 42))
+	_, err4 := Read[None](api.ResumeJob(t.Context(), "ops", "a", &ResumeJobParams{IfMatch: new(`"3"`)}, Note{Note: "x"}))
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
 	want := []string{
 		"GET /api/v1/jobs/ops/a%20b%2Fc%3F",
 		"GET /api/v1/runs?job=ops%2Fa&job=ops%2Fb%26c&from=2026-01-02T03%3A04%3A05Z&limit=7",

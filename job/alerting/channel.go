@@ -270,7 +270,7 @@ func (q *Quiet) validate() error {
 	return errors.Join(errs...)
 }
 
-// until returns the end of the quiet hours in which now lies, or zero when it lies in
+// Until returns the end of the quiet hours in which now lies, or zero when it lies in
 // none. q must be valid.
 func (q *Quiet) Until(now time.Time) time.Time {
 	zone, err := time.LoadLocation(q.Zone)
@@ -308,7 +308,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// parseTemplate reads the template of a webhook's body.
+// ParseTemplate reads the template of a webhook's body.
 func ParseTemplate(text string) (*template.Template, error) {
 	return template.New("body").Option("missingkey=error").Funcs(template.FuncMap{"json": asJSON}).Parse(text)
 }

@@ -120,7 +120,7 @@ const (
 	MaxMessage    = 1000 // bytes of a run's message
 )
 
-// finding is something bad that a rule has found.
+// Finding is something bad that a rule has found.
 type Finding struct {
 	Rule    *Rule
 	Subject string
@@ -132,7 +132,7 @@ type Finding struct {
 	Job     Affected // without a job: the finding is not about one
 }
 
-// open returns the incident that begins with a finding.
+// NewIncident returns the incident that begins with a finding.
 func NewIncident(f *Finding) *Incident {
 	inc := &Incident{
 		ID: NewID(f.At, f.Rule.Alert, f.Subject, string(f.Source), strconv.FormatUint(f.Seq, 10)), Rule: f.Rule.Alert, Subject: f.Subject, Group: f.Group,
@@ -145,7 +145,7 @@ func NewIncident(f *Finding) *Incident {
 	return inc
 }
 
-// take adds a finding to an incident that is open. It reports whether that was news.
+// Add adds a finding to an incident that is open. It reports whether that was news.
 func (inc *Incident) Add(f *Finding) bool {
 	if f.Seq != 0 && inc.Seen[f.Source] >= f.Seq {
 		return false
@@ -175,6 +175,7 @@ func (inc *Incident) Add(f *Finding) bool {
 	return true
 }
 
+// MarkSeen remembers the last message that was taken in of a source.
 func (inc *Incident) MarkSeen(s Source, seq uint64) {
 	if inc.Seen == nil {
 		inc.Seen = map[Source]uint64{}
@@ -182,7 +183,7 @@ func (inc *Incident) MarkSeen(s Source, seq uint64) {
 	inc.Seen[s] = seq
 }
 
-// resolve ends the incident. What has not been sent is dropped, and who has heard that it
+// End ends the incident. What has not been sent is dropped, and who has heard that it
 // began hears that it is over.
 func (inc *Incident) End(at time.Time, why string) {
 	if inc.State == Resolved {
@@ -226,7 +227,7 @@ func (inc *Incident) Resolve(by, note string, at time.Time) {
 	inc.End(at, "resolved by "+by)
 }
 
-// remind plans the message once more, if it is time.
+// Remind plans the message once more, if it is time.
 func (inc *Incident) Remind(now time.Time) bool {
 	if inc.Repeat == 0 || inc.State != Open || !inc.AcknowledgedAt.IsZero() {
 		return false
@@ -249,7 +250,7 @@ func (inc *Incident) Remind(now time.Time) bool {
 	return planned
 }
 
-// plan adds a delivery. Old ones that are done with go.
+// Plan adds a delivery. Old ones that are done with go.
 func (inc *Incident) Plan(channel string, kind DeliveryKind, at, notBefore time.Time) {
 	inc.Deliveries = append(inc.Deliveries, Delivery{
 		ID: strconv.Itoa(len(inc.Deliveries) + inc.Dropped + 1), Channel: channel, Kind: kind, State: Waiting, MadeAt: at, NextAt: notBefore,
@@ -264,6 +265,7 @@ func (inc *Incident) Plan(channel string, kind DeliveryKind, at, notBefore time.
 	}
 }
 
+// Drop gives up a delivery that nobody needs any more.
 func (d *Delivery) Drop(why string) { d.State, d.Reason, d.NextAt = Dropped, why, time.Time{} }
 
 // Key names the delivery to the other side: the same each time that it is sent.
@@ -291,7 +293,7 @@ func NewTest(channel, by string, now time.Time) *Incident {
 
 var alphabet = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// newID returns an id that sorts by the instant, and depends on nothing but what it is
+// NewID returns an id that sorts by the instant, and depends on nothing but what it is
 // given: two alerters that see the same give it the same name.
 func NewID(at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -299,11 +301,11 @@ func NewID(at time.Time, parts ...string) string {
 	return ms + alphabet.EncodeToString(sum[:8])
 }
 
-// hashOf returns a name for a subject of a rule that can be a part of a key.
+// HashOf returns a name for a subject of a rule that can be a part of a key.
 func HashOf(rule, subject string) string {
 	sum := sha256.Sum256([]byte(rule + "\x00" + subject))
 	return alphabet.EncodeToString(sum[:15])
 }
 
-// source is where a message was read.
+// Source is where a message was read.
 type Source string

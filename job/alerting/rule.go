@@ -122,13 +122,13 @@ func (r Rule) WithDefaults() Rule {
 	return r
 }
 
-// ofRuns reports whether it is the ends of runs that the condition is about, or how long
+// OfRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
 func (c *Condition) OfRuns() bool {
 	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked
 }
 
-// remembers reports whether it depends on the runs of the job before.
+// Remembers reports whether it depends on the runs of the job before.
 func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 }
 
 // kinds returns how many kinds of condition are set.
@@ -215,7 +215,7 @@ func (m *Match) validate() error {
 	return errors.Join(errs...)
 }
 
-// selects reports whether the rule is about a job. labels are those of the job, asked
+// Selects reports whether the rule is about a job. labels are those of the job, asked
 // for only if the rule has some.
 func (m *Match) Selects(name job.Name, labels func(job.Name) job.Labels) bool {
 	if len(m.Groups) > 0 && !slices.Contains(m.Groups, name.Group()) || len(m.Jobs) > 0 && !slices.Contains(m.Jobs, name) {
@@ -224,7 +224,7 @@ func (m *Match) Selects(name job.Name, labels func(job.Name) job.Labels) bool {
 	return len(m.Labels) == 0 || m.Labels.Match(labels(name))
 }
 
-// selectsGroup reports whether the rule is about an executor group.
+// SelectsGroup reports whether the rule is about an executor group.
 func (m *Match) SelectsGroup(group string) bool {
 	return len(m.Groups) == 0 || slices.Contains(m.Groups, group)
 }

@@ -48,7 +48,7 @@ func NewSilence(s Silence, lasts time.Duration, by string, now time.Time) (*Sile
 	return &s, errors.Join(errs...)
 }
 
-// fits reports whether all that an incident is about is silenced.
+// Fits reports whether all that an incident is about is silenced.
 func (s *Silence) Fits(inc *Incident) bool {
 	if s.Rule != "" && s.Rule != inc.Rule || s.Group != "" && s.Group != inc.Group {
 		return false

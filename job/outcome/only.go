@@ -16,7 +16,7 @@ const (
 // Onlys lists all choices.
 var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
 
-// selects reports whether an entry is among those that are meant.
+// Selects reports whether an entry is among those that are meant.
 func (o Only) Selects(e *Entry) bool {
 	switch o {
 	case OnlyMissed:

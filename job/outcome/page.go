@@ -27,7 +27,7 @@ type Day struct {
 	Tally `json:"counts"`
 }
 
-// Finding is a discrepancy of a job.
+// JobEntry is a discrepancy of a job.
 type JobEntry struct {
 	Job job.Name `json:"job"`
 	Entry

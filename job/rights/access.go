@@ -76,7 +76,7 @@ func (a Access) String() string {
 	return string(a.Role) + ":" + a.Group
 }
 
-// AccessList is all that somebody may. It is safe for concurrent use, as nobody
+// List is all that somebody may. It is safe for concurrent use, as nobody
 // changes it.
 type List []Access
 
@@ -91,7 +91,7 @@ func (l List) WithDefaults() List {
 	return out
 }
 
-// maxAccess bounds an AccessList.
+// maxAccess bounds a List.
 const maxAccess = 200
 
 // Validate returns an *job.InvalidError for each fault, with field as the path of the
@@ -197,4 +197,5 @@ func (l List) Within(limit List) List {
 	return both
 }
 
+// AtLeast reports whether a role may all that another may.
 func (r Role) AtLeast(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }

@@ -46,6 +46,7 @@ func (p *Piece) UnmarshalJSON(data []byte) error {
 	return p.Check()
 }
 
+// Check returns an *InvalidError unless p can be a piece of a run.
 func (p Piece) Check() error {
 	if p < Whole || p > MaxPieces {
 		return job.Invalid("broadcast_index", "must be from 0 to %d", MaxPieces-1)

@@ -121,9 +121,10 @@ func (l *Line) Validate() error {
 	return nil
 }
 
-// maxWord bounds texts that are names, in bytes.
+// MaxWord bounds texts that are names, in bytes.
 const MaxWord = 256
 
+// CheckIdentity returns an *InvalidError unless these can name an attempt, or a piece of it.
 func CheckIdentity(id job.RunID, name job.Name, attempt int, piece Piece) error {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return err
