@@ -31,7 +31,7 @@ type Rule struct {
 	NoRecovery bool     `json:"no_recovery,omitempty"`
 	Channels   []string `json:"channels"`
 
-	Since time.Time // what happened before it was made is not its concern
+	Since time.Time `json:"-"` // what happened before it was made is not its concern
 }
 
 // Match selects jobs. Each field that is set must hold.
