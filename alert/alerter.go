@@ -111,7 +111,7 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *bus.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}}
+	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.shelf.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
@@ -134,6 +134,8 @@ type session struct {
 	lonely   map[string]time.Time    // executor groups without instance, and since when
 	unread   uint64                  // the end of EVT at the last look, if nobody reads it
 	lastSeen time.Time               // when what may be late was looked at last, before this session
+
+	discrepancies discrepancies
 }
 
 // position is how far an alerter has come. What the rules make of the messages up to it is

@@ -527,6 +527,44 @@ func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T
 	})
 }
 
+func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{Discrepancy: true})
+		var found []*outcome.Finding
+		for n := range 2 {
+			fired := time.Now().UTC().Truncate(time.Second).Add(time.Duration(n) * time.Second)
+			f := &outcome.Finding{Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now()}
+			if _, err := w.conn.PutFinding(w.t.Context(), f); err != nil {
+				w.t.Fatal(err)
+			}
+			found = append(found, f)
+		}
+		time.Sleep(settled)
+		w.wantSent("opened the ledger of billing/report has a discrepancy")
+		heal := func(f *outcome.Finding) {
+			w.t.Helper()
+			f.HealedAt, f.Healed = time.Now(), "its run is there"
+			if err := w.conn.HealFinding(w.t.Context(), f); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(settled)
+		}
+		heal(found[0])
+		w.wantSent()
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(settled)
+		w.wantSent()
+		heal(found[1])
+		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
+		if inc := w.incidents()[0]; inc.State != alert.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
+			w.t.Errorf("%+v", inc)
+		}
+	})
+}
+
 func TestATestIsSentWhateverHoldsOthersBackAndTriedOnce(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

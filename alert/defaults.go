@@ -36,6 +36,18 @@ func Defaults() []alerting.Rule {
 			Alert: "shards-parked", Severity: alerting.Critical, When: alerting.Condition{ShardsParked: true}, GroupBy: alerting.ByRule,
 			Description: "NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
 		},
+		{
+			Alert: "clocks-wrong", Severity: alerting.Critical, When: alerting.Condition{ClockWrong: true}, GroupBy: alerting.ByRule,
+			Description: "A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
+		},
+		{
+			Alert: "groups-over-budget", Severity: alerting.Warning, When: alerting.Condition{OverBudget: true}, GroupBy: alerting.ByGroup,
+			Description: "Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
+		},
+		{
+			Alert: "instances-suspended", Severity: alerting.Warning, When: alerting.Condition{InstancesSuspended: true}, GroupBy: alerting.ByGroup,
+			Description: "An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
+		},
 	}
 }
 

@@ -2,9 +2,12 @@ package alert_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
 	"carillon/alert"
@@ -124,6 +127,88 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 	})
 }
 
+// clock has a server say of its clock what is in info, or be gone.
+func (w *world) clock(node, info string) {
+	w.t.Helper()
+	kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketLease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if info == "" {
+		err = kv.Delete(w.t.Context(), "node."+node)
+	} else {
+		_, err = kv.Put(w.t.Context(), "node."+node, []byte(`{"node":"`+node+`","info":`+info+`}`))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// states returns the incidents of a default rule, the newest first, each as its state and text.
+func (w *world) states(rule string) (all []string) {
+	w.t.Helper()
+	for _, inc := range w.defaultIncidents(rule) {
+		all = append(all, string(inc.State)+": "+inc.Summary)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		see := func(want ...string) {
+			w.t.Helper()
+			time.Sleep(10 * time.Second)
+			if d := cmp.Diff(want, w.states("clocks-wrong")); d != "" {
+				w.t.Error(d)
+			}
+		}
+		w.clock("n1", `{"clock_offset_seconds":90,"clock_wrong":true,"yields":"its clock is 1m30s ahead of that of NATS"}`)
+		w.clock("n2", `{"clock_offset_seconds":0.004}`)
+		w.clock("n3", `{"clock_offset_seconds":0,"yields":"its clock has not been compared with that of NATS yet"}`)
+		see("open: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		w.clock("n1", `{"clock_offset_seconds":0}`)
+		see("resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		w.clock("n1", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
+		w.clock("n2", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
+		w.clock("n3", "")
+		nats := "servers find that the clock of NATS is wrong, and fire by their own: that of server n1 is 1m1.5s behind it"
+		was := "resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it"
+		see("open: "+nats, was)
+		w.clock("n1", "")
+		w.clock("n2", "")
+		see("resolved: "+nats, was)
+	})
+}
+
+func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		refuse := func(group string, d time.Duration) {
+			w.t.Helper()
+			if err := w.conn.PutRefusal(w.t.Context(), bus.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		refuse("billing", time.Minute)
+		refuse("ops", -time.Minute)
+		text := "executors of group billing send more than their budget: NATS refuses them until " + time.Now().Add(time.Minute).Format(time.RFC3339)
+		time.Sleep(10 * time.Second)
+		if d := cmp.Diff([]string{"open: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "billing" || all[0].Severity != alert.Warning {
+			w.t.Errorf("%+v", all)
+		}
+		time.Sleep(time.Minute)
+		if d := cmp.Diff([]string{"resolved: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+	})
+}
+
 // EVT is trimmed no further than the alerter has come.
 func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNext(t *testing.T) {
 	run(t, func(w *world) {
@@ -140,5 +225,35 @@ func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNex
 		w.ends(report, job.StatusFailed)
 		time.Sleep(settled)
 		w.wantSent("opened billing/report failed")
+	})
+}
+
+func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		suspend := func(list ...bus.Suspension) {
+			w.t.Helper()
+			if err := w.conn.PutSuspensions(w.t.Context(), "n1", list); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		want := func(n int, state alert.State, summary string) {
+			w.t.Helper()
+			all := w.defaultIncidents("instances-suspended")
+			if len(all) != n || n > 0 && (all[0].State != state || all[0].Group != "billing" || !strings.Contains(all[0].Summary, summary)) {
+				w.t.Errorf("%+v, want %d, the newest %s with %q", all, n, state, summary)
+			}
+		}
+		want(0, "", "")
+		until := time.Now().Add(time.Hour)
+		suspend(bus.Suspension{Group: "billing", Instance: "web1", Reason: "it gave back 21 triggers", Until: until})
+		want(1, alert.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
+		suspend()
+		want(1, alert.Resolved, "")
+		suspend(bus.Suspension{Group: "billing", Reason: "one trigger was given back", Until: until})
+		want(2, alert.Open, "an instance of group billing is suspended: one trigger was given back")
+		time.Sleep(2 * time.Minute) // the node that said so is gone
+		want(2, alert.Resolved, "")
 	})
 }

@@ -38,6 +38,12 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookStore(ctx, r, now))
 		case when.ShardsParked:
 			errs = append(errs, s.lookParked(ctx, r, now))
+		case when.ClockWrong:
+			errs = append(errs, s.lookClocks(ctx, r, now))
+		case when.OverBudget:
+			errs = append(errs, s.lookBudgets(ctx, r, now))
+		case when.InstancesSuspended:
+			errs = append(errs, s.lookSuspended(ctx, r, now))
 		}
 	}
 	errs = append(errs, s.passEvents(ctx), s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))

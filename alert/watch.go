@@ -3,7 +3,6 @@ package alert
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -11,7 +10,6 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/job/alerting"
 )
 
 // How often the alerter looks: for notices, for what does not come as a message, and for
@@ -165,51 +163,6 @@ func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) 
 	}
 	if !old {
 		s.place.Events, s.moved = m.Seq, true
-	}
-	return nil
-}
-
-// readFindings hands on what the audit of the ledger has found. All that is kept comes
-// again in each session; incidents know what they have taken in.
-func (s *session) readFindings(ctx context.Context, to chan<- jetstream.KeyValueEntry) error {
-	w, err := s.conn.WatchFindings(ctx)
-	if err != nil {
-		return fmt.Errorf("follow findings of the ledger: %w", err)
-	}
-	defer func() { _ = w.Stop() }()
-	for e := range w.Updates() {
-		if e == nil || len(e.Value()) == 0 {
-			continue
-		}
-		select {
-		case to <- e:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	return nil
-}
-
-// takeFinding opens incidents about what the audit of the ledger has found.
-func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jobs *jobsView) error {
-	f, err := bus.DecodeFinding(e.Value())
-	if err != nil {
-		return nil //nolint:nilerr // another version's: the API shows it
-	}
-	s.metrics.read.WithLabelValues(string(fromLedger)).Inc()
-	for _, r := range s.shelf.active() {
-		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
-			continue
-		}
-		subject, group := subjectOf(r, f.Job)
-		err := s.found(ctx, &alerting.Finding{
-			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
-			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

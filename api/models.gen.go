@@ -744,6 +744,9 @@ type Group struct {
 	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
 	State GroupState `json:"state"`
 
+	// Suspended Why servers pull its triggers too and hand them out; absent while executors give none back again and again
+	Suspended string `json:"suspended,omitempty"`
+
 	// Waiting Of such a group, how many runs have not been handed to a dispatcher
 	Waiting int `json:"waiting,omitempty"`
 }
@@ -798,6 +801,9 @@ type Health struct {
 
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
+
+// HeldJob A job whose fires wait for a newer server: one saved a version that the others cannot read.
+type HeldJob = outcome.Held
 
 // HeldRole defines model for HeldRole.
 type HeldRole struct {

@@ -26,6 +26,9 @@ func (c *Conn) direct(ctx context.Context, stream, subject string) (*Stored, err
 	defer rest.Stop()
 	for try := 1; ; try++ {
 		s, err := c.directOnce(ctx, stream, subject)
+		if err == nil && s.Header.Get("KV-Operation") != "" {
+			s, err = nil, fmt.Errorf("%w: %s was deleted", ErrNoMessage, subject)
+		}
 		if err == nil || try == directTries {
 			return s, err
 		}
@@ -38,6 +41,7 @@ func (c *Conn) direct(ctx context.Context, stream, subject string) (*Stored, err
 	}
 }
 
+// directOnce is direct, once, and returns the mark of a key that was deleted, too.
 func (c *Conn) directOnce(ctx context.Context, stream, subject string) (*Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
 	defer cancel()
@@ -49,7 +53,7 @@ func (c *Conn) directOnce(ctx context.Context, stream, subject string) (*Stored,
 		return nil, fmt.Errorf("%w: read %s: %w", job.ErrUnavailable, subject, err)
 	}
 	switch status := m.Header.Get("Status"); {
-	case status == "404", m.Header.Get("KV-Operation") != "": // never written, or deleted
+	case status == "404": // never written
 		return nil, fmt.Errorf("%w: %s", ErrNoMessage, subject)
 	case status != "":
 		return nil, fmt.Errorf("%w: read %s: %s %s", job.ErrUnavailable, subject, status, m.Header.Get("Description"))

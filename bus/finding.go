@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
@@ -22,6 +23,10 @@ const (
 	keyAudited    = "audited"
 )
 
+func findingKey(f *outcome.Finding) string {
+	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
+}
+
 // PutFinding keeps f, and reports whether it is new: of a run there is one finding.
 func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
 	kv, err := c.kv(ctx, BucketLedger)
@@ -32,8 +37,7 @@ func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, 
 	if err != nil {
 		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
-	key := findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
-	_, err = kv.Create(ctx, key, data, jetstream.KeyTTL(FindingTTL))
+	_, err = kv.Create(ctx, findingKey(f), data, jetstream.KeyTTL(FindingTTL))
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return false, nil
 	}
@@ -41,6 +45,23 @@ func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, 
 		return false, fmt.Errorf("write finding about run %s: %w", f.RunID, Unavailable(err))
 	}
 	return true, nil
+}
+
+// HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
+// long as that was new.
+func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
+	}
+	// Put of the KV client would keep it for ever.
+	m := nats.NewMsg("$KV." + BucketLedger + "." + findingKey(f))
+	m.Data = data
+	m.Header.Set(headerTTL, FindingTTL.String())
+	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("write that the finding about run %s has healed: %w", f.RunID, Unavailable(err))
+	}
+	return nil
 }
 
 // WatchFindings follows the findings about all jobs; see [Conn.WatchJobs]. Entries are

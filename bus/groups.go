@@ -257,7 +257,11 @@ func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
 			for i := range all {
 				all[i].Judge(now.Sub(written[i]))
 			}
-			return all, nil
+			suspended, err := c.Suspensions(ctx, now)
+			for i := range all {
+				suspend(&all[i], suspended)
+			}
+			return all, err
 		}
 		if e.Operation() != jetstream.KeyValuePut {
 			continue

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/nats-io/nats.go"
 
 	"carillon/job"
 	"carillon/job/fleet"
@@ -41,6 +44,7 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 			Field: "control_secret", Reason: fmt.Sprintf("of %q must be %d to %d letters and digits", key, minSecret, maxSecret),
 		}
 	}
+	h.Reason = "" // servers say it
 	return &h, nil
 }
 
@@ -68,6 +72,34 @@ func (c *Conn) Heartbeat(ctx context.Context, group, instance string) (*Heartbea
 	}
 	return parseStored(s)
 }
+
+// StandingHeartbeat returns the heartbeat that is stored under an instance's name, nil if
+// the last instance of that name has left, and its sequence. It reads as an executor may, and
+// a replica that lags behind may answer. The error is [ErrNoMessage] when there is none.
+func (c *Conn) StandingHeartbeat(ctx context.Context, group, instance string) (*Heartbeat, uint64, error) {
+	s, err := c.directOnce(ctx, streamInst, SubjectHeartbeat(group, instance))
+	if err != nil {
+		return nil, 0, err
+	}
+	h, err := parseStored(s)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil, s.Seq, nil
+	}
+	return h, s.Seq, err
+}
+
+// FirstHeartbeat returns m with the condition that the last message of its instance is the
+// one at a sequence, 0 for none; see [HeartbeatTaken].
+func FirstHeartbeat(m *nats.Msg, seq uint64) *nats.Msg {
+	first := nats.NewMsg(m.Subject)
+	first.Data = m.Data
+	first.Header.Set(nats.ExpectedLastSubjSeqHdr, strconv.FormatUint(seq, 10))
+	return first
+}
+
+// HeartbeatTaken reports whether err says that there is another message of the instance
+// than the one that was expected.
+func HeartbeatTaken(err error) bool { return isWrongLast(err) }
 
 // parseStored reads the heartbeat in s. The error is [job.ErrNotFound] when the instance
 // has left.

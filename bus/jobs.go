@@ -21,6 +21,9 @@ type JobEntry struct {
 	job.Version
 	// Revision changes with each edit; a change may be made conditional on it.
 	Revision uint64
+	// Unreadable says why this program cannot read the version, which a newer one has saved. Then
+	// no more is known of it than job, number, beginning and format. Empty: it can.
+	Unreadable string
 }
 
 // Edit says who changes something, when, and on what condition.
@@ -169,6 +172,9 @@ func (c *Conn) checkDecided(ctx context.Context, was *JobEntry) error {
 	}
 	decided := func(v, next *JobEntry) bool {
 		due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
+		if v.Unreadable != "" {
+			due = next.EffectiveFrom.Add(job.MaxSpread)
+		}
 		return cursor != nil && !slices.Contains(cursor.Unread, v.Revision) && (cursor.JobsSeq == nil || *cursor.JobsSeq >= next.Revision) && !cursor.DoneFor(name).Before(due)
 	}
 	if decided(was, was) {
@@ -244,7 +250,7 @@ func (c *Conn) lookupJob(ctx context.Context, name job.Name) (*JobEntry, error) 
 const JobHistory = 32
 
 // JobVersions returns a job's versions, oldest first, as many as are kept. The last
-// may be a tombstone. Errors: job.ErrNotFound, job.ErrUnavailable.
+// may be a tombstone, and any may be unreadable. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, error) {
 	kv, err := c.kv(ctx, BucketJobs)
 	if err != nil {
@@ -263,11 +269,9 @@ func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, err
 			versions = nil
 			continue
 		}
-		v, err := DecodeJobEntry(e)
-		if err != nil {
-			return nil, err
+		if v, ok := DecodeVersion(e); ok {
+			versions = append(versions, v)
 		}
-		versions = append(versions, v)
 	}
 	if len(versions) == 0 {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
@@ -340,10 +344,28 @@ func decodeJob(key string, data []byte, revision uint64) (*JobEntry, error) {
 	return entry, nil
 }
 
+// DecodeVersion reads an entry of the bucket, as far as this program can. It returns false for
+// what is no version at all, which schedulers pass over, too.
+func DecodeVersion(e jetstream.KeyValueEntry) (v *JobEntry, ok bool) {
+	v, err := DecodeJobEntry(e)
+	if err == nil {
+		return v, true
+	}
+	name, named := JobOfKey(e.Key())
+	envelope, ok := DecodeEnvelope(e)
+	if !ok || !named {
+		return nil, false
+	}
+	v = &JobEntry{Revision: e.Revision(), Unreadable: err.Error()}
+	v.Job.Job, v.Version.Version, v.EffectiveFrom, v.Format = name, envelope.Version, envelope.EffectiveFrom, envelope.Format
+	return v, true
+}
+
 // Envelope is what every program can read of a version.
 type Envelope struct {
 	Version       int       `json:"version"`
 	EffectiveFrom time.Time `json:"effective_from"`
+	Format        int       `json:"format"`
 }
 
 // DecodeEnvelope reads the envelope of a version that cannot be read whole. It returns false

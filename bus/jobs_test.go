@@ -3,6 +3,7 @@ package bus_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,6 +149,34 @@ func TestOnlyTombstonesThatAreOldAreRemoved(t *testing.T) {
 		}
 		if names, err = w.conn.JobNames(w.t.Context(), ""); len(names) != 5 || err != nil {
 			w.t.Error(names, err)
+		}
+	})
+}
+
+func TestAVersionThatCannotBeReadIsAGapAmongTheOthers(t *testing.T) {
+	inCluster(t, func(w *world) {
+		w.put(aJob("g/a", "1 * * * *"), bus.Edit{At: time.Now()})
+		kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketJobs)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		key := fmt.Sprintf("%d.g.a", job.Name("g/a").Shard(4))
+		from := time.Now().Add(time.Second).UTC()
+		for _, text := range []string{
+			fmt.Sprintf(`{"version":2,"effective_from":%q,"format":%d,"job":"g/a","schedule":{"moon":true}}`, from.Format(time.RFC3339Nano), job.VersionFormat+1),
+			"no version at all",
+			fmt.Sprintf(`{"version":3,"effective_from":%q,"job":"g/a","schedule":{"cron":"2 * * * *"},"task":{"handler":"h"}}`, from.Add(time.Second).Format(time.RFC3339Nano)),
+		} {
+			if _, err := kv.Put(w.t.Context(), key, []byte(text)); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		versions, err := w.conn.JobVersions(w.t.Context(), "g/a")
+		if err != nil || len(versions) != 3 || versions[0].Unreadable != "" || versions[2].Unreadable != "" || versions[2].Schedule.Cron != "2 * * * *" {
+			w.t.Fatalf("%+v, %v", versions, err)
+		}
+		if v := versions[1]; v.Version.Version != 2 || !v.EffectiveFrom.Equal(from) || v.Job.Job != "g/a" || v.Format != job.VersionFormat+1 || v.Revision == 0 || !strings.Contains(v.Unreadable, "newer server") {
+			w.t.Errorf("%+v", v)
 		}
 	})
 }

@@ -18,6 +18,7 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 		"evt.*." + group,
 		"log." + group + ".*",
 		"$KV." + BucketInst + "." + group + ".*",
+		"$JS.API.DIRECT.GET.KV_" + BucketInst + ".$KV." + BucketInst + "." + group + ".*",
 		"$KV." + BucketHandler + "." + group + ".*",
 		"$JS.API.DIRECT.GET.KV_" + BucketScript + ".$KV." + BucketScript + "." + group + ".*",
 		"$JS.API.DIRECT.GET.KV_" + BucketSecret + ".$KV." + BucketSecret + "." + group + ".*",

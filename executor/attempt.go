@@ -26,6 +26,7 @@ const (
 // outcome is how an attempt ended.
 type outcome struct {
 	giveBack bool // it did not: it is given back
+	silent   bool // and that is not said: its handler may go on until the process ends
 	status   job.Status
 	message  string
 	result   json.RawMessage
@@ -147,9 +148,14 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 	lines := r.log.shut()
 	if o.giveBack {
+		if o.silent {
+			r.verdict = leave
+		}
 		kept := e.keep(r, nil)
 		r.log.settle()
-		kept.done(r.log.abandon())
+		if !kept.done(r.log.abandon()) {
+			r.log.drop()
+		}
 		return
 	}
 	r.hush()
@@ -157,6 +163,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	if err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		r.log.abandon()
+		r.log.drop()
 		return
 	}
 	kept := e.keep(r, m)
@@ -173,7 +180,9 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 	}
 	r.log.abandon() // as long as its end cannot be stored, nor can its lines
-	kept.done(err == nil)
+	if !kept.done(err == nil) {
+		r.log.drop()
+	}
 }
 
 // endOf returns the event that says how r ended, at that instant, after so many lines.

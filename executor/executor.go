@@ -219,7 +219,8 @@ func (e *Executor) Instance() string { return e.cfg.Instance }
 // NATS may be away when Run begins or go away later, and the group may be unknown
 // to the scheduler: Run carries on as soon as it can. It takes no work before it has
 // reported the ends that [Config.Spool] holds. The error is not nil when Run was called
-// before, a registration was wrong, or another process uses the same spool.
+// before, a registration was wrong, another process uses the same spool, or another instance
+// of this name lives ([job.ErrConflict]).
 func (e *Executor) Run(ctx context.Context) (err error) {
 	if !e.running.CompareAndSwap(false, true) {
 		return errors.New("run executor: it has run before; make a new one")
@@ -241,7 +242,7 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	if e.spool != nil {
 		e.reportKept(ctx)
 	}
-	l, err := newLoop(e)
+	l, err := newLoop(life, e)
 	if err != nil {
 		return fmt.Errorf("run executor: %w", err)
 	}
@@ -250,6 +251,9 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	e.log.InfoContext(ctx, "executor stopping", "running", len(l.live))
 	e.stop(life, end, l)
 	e.log.InfoContext(ctx, "executor stopped")
+	if l.conflict != nil {
+		return fmt.Errorf("run executor: %w", l.conflict)
+	}
 	return nil
 }
 
@@ -267,7 +271,9 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 	}
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
-	step(e.cfg.Patience + lookEvery + lastWords)
+	step(e.cfg.Patience + lookEvery)
+	l.keepLines(life)
+	step(lastWords)
 	if len(l.live) > 0 { // their events cannot be stored
 		end(ErrStopping)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)

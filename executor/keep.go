@@ -27,6 +27,7 @@ type keeper struct {
 
 	mu      sync.Mutex
 	written bool
+	cut     bool // without the lines
 	over    bool
 }
 
@@ -69,9 +70,9 @@ func (k *keeper) writeLocked() {
 		content.Lines = append(content.Lines, keepMessage(batch))
 	}
 	err := k.e.spool.write(k.name, content)
-	if errors.Is(err, errSpoolFull) && lines > 0 && k.end != nil { // the end matters more
-		k.e.log.Error("spool full: only the end of the run is kept on disk", "run_id", k.r.ID(), "lines", lines)
-		content.Lines = nil
+	if err != nil && lines > 0 { // the spool or the disk is full, and the end matters more
+		k.e.log.Error("the log lines of the run are not kept on disk", "run_id", k.r.ID(), "lines", lines, "error", err)
+		content.Lines, k.cut = nil, true
 		if notice := k.r.log.noticeOf(lines); notice != nil {
 			content.Lines = []keptMessage{keepMessage(notice)}
 		}
@@ -85,9 +86,10 @@ func (k *keeper) writeLocked() {
 }
 
 // done ends the keeping: if all is stored the file goes, else it stays for the next process.
-func (k *keeper) done(stored bool) {
+// It reports whether the lines that are not stored are there.
+func (k *keeper) done(stored bool) (kept bool) {
 	if k == nil {
-		return
+		return false
 	}
 	if k.timer != nil {
 		k.timer.Stop()
@@ -103,6 +105,7 @@ func (k *keeper) done(stored bool) {
 	case !stored && !k.written:
 		k.writeLocked()
 	}
+	return !stored && k.written && !k.cut
 }
 
 // reportKept publishes what earlier processes have kept: all ends, until they are stored,

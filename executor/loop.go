@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -53,15 +54,19 @@ type loop struct {
 	began        time.Time
 	lastBeat     time.Time
 	introduction introduction
+	introduced   bool                                         // the heartbeat that is stored may be ours
+	conflict     error                                        // another instance has the name
+	introducing  sync.WaitGroup                               // tries to introduce the executor
+	trial        func() (context.Context, context.CancelFunc) // returns what such a try lives in
 
 	announced time.Time      // when all handlers were to be announced last
 	unsaid    []announcement // those of which it is not known that they are stored
 }
 
-func newLoop(e *Executor) (*loop, error) {
+func newLoop(life context.Context, e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
+		e: e, trial: func() (context.Context, context.CancelFunc) { return context.WithCancel(life) }, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(doneFor), killed: newRecent(killedFor),
 		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}
@@ -83,7 +88,7 @@ func newLoop(e *Executor) (*loop, error) {
 func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for len(l.live)+len(l.handing.open) > 0 || !untilIdle && !l.leaving {
+	for len(l.live)+len(l.handing.open) > 0 || !untilIdle && !l.leaving && l.conflict == nil {
 		if l.takes() && l.introduction.done {
 			l.puller.Ask(l.slots - len(l.live) - len(l.handing.open))
 		}
@@ -94,8 +99,8 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 			l.receive(life, m)
 		case r := <-l.e.ended:
 			l.end(life, r)
-		case <-l.introduction.stored():
-			l.introduction.done = true
+		case err := <-l.introduction.result:
+			l.introducedAs(err)
 		case m := <-l.requests:
 			l.request(life, m)
 		case m := <-l.handing.inbox:
@@ -358,8 +363,21 @@ func (l *loop) cancelAll(cause error) {
 	}
 }
 
+// keepLines ends, for a process that is about to end, the attempts whose handlers have more
+// time than it has, so that their lines get to the log, or else to the spool. What becomes of
+// them is found out when their triggers come again, as after a crash.
+func (l *loop) keepLines(life context.Context) {
+	for _, r := range l.live {
+		if r.begun {
+			l.conclude(life, r, outcome{giveBack: true, silent: true})
+		}
+	}
+}
+
 // leave takes the executor off the bus.
 func (l *loop) leave(life context.Context) {
+	l.introduction.stop()
+	l.introducing.Wait()
 	l.beatGone()
 	if err := l.requestSub.Unsubscribe(); err != nil {
 		l.e.log.DebugContext(life, "requests not unsubscribed", "error", err)

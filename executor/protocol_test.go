@@ -244,6 +244,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	forbidden("$KV.CLAIM.other.x")
 	forbidden("hand.other")
 	forbidden("$JS.API.DIRECT.GET.KV_CLAIM.$KV.CLAIM.other.x")
+	forbidden("$JS.API.DIRECT.GET.KV_INST.$KV.INST.other.x")
 	forbidden("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.other." + job.DigestOf("true"))
 	forbidden("$KV.SCRIPT.billing." + job.DigestOf("true"))
 	forbidden("$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.other.db")

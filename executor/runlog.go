@@ -230,7 +230,7 @@ func (g *runLog) abandon() bool {
 }
 
 // pump publishes batch after batch, one at a time, so that they arrive in order.
-// When ctx is done it gives up what is left.
+// When ctx is done it leaves what there is, see drop.
 func (g *runLog) pump(ctx context.Context) {
 	defer close(g.ended)
 	for ctx.Err() == nil {
@@ -243,7 +243,6 @@ func (g *runLog) pump(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lost = len(g.sending)+len(g.lines) > 0
-	g.dropLocked(len(g.lines))
 	g.closing = true
 	g.room.Broadcast()
 }
@@ -333,7 +332,16 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 		g.e.log.DebugContext(ctx, "log lines not stored", "run_id", g.run.ID(), "lines", len(batch), "error", err)
 		err = pause(ctx, wait)
 	}
-	g.e.metrics.logLinesDropped.Add(float64(len(batch)))
+}
+
+// drop gives up and counts the lines that are not stored, nor will be. It must follow
+// abandon.
+func (g *runLog) drop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.e.metrics.logLinesDropped.Add(float64(len(g.sending)))
+	g.sending = nil
+	g.dropLocked(len(g.lines))
 }
 
 // msg returns lines as a message.

@@ -74,8 +74,11 @@ type spool struct {
 // openSpool takes the folder dir, which it makes if it is not there. The error says so if
 // another process has it.
 func openSpool(dir string, most int64) (*spool, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("open spool %s: it is a file; name a folder, which is made if it is not there", dir)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open spool: %w", err)
+		return nil, fmt.Errorf("open spool %s: %w", dir, err)
 	}
 	s := &spool{dir: dir, most: most, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
 	ours, err := s.lock.TryLock()
@@ -97,7 +100,7 @@ func openSpool(dir string, most int64) (*spool, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open spool: %w", err), s.lock.Unlock())
+		return nil, errors.Join(fmt.Errorf("open spool %s: %w", dir, err), s.lock.Unlock())
 	}
 	return s, nil
 }

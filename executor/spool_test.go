@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
@@ -178,4 +181,114 @@ func TestTwoExecutorsDoNotShareASpool(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+}
+
+// keepsOn returns a handler that prints lines after two seconds, ignores its context, and has not ended when its
+// executor does.
+func keepsOn(lines int, until <-chan struct{}) executor.HandlerFunc {
+	return func(_ context.Context, run *executor.Run) (any, error) {
+		time.Sleep(2 * time.Second)
+		for i := range lines {
+			_, _ = fmt.Fprintln(run.Stdout(), "line", i+1)
+		}
+		_, _ = fmt.Fprint(run.Stdout(), "half a line")
+		<-until
+		return nil, nil
+	}
+}
+
+func longGrace(t *bus.Trigger) { t.KillGrace = job.Duration(time.Hour) }
+
+func TestLinesOfARunThatAStopInterruptsReachTheLog(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w, dir, c := newWorld(t), t.TempDir(), &counter{}
+			next := w.opened("next")
+			over := make(chan struct{})
+			defer close(over)
+			cfg := spooling(dir)
+			cfg.Registerer = prometheus.NewRegistry()
+			a := w.start("a", cfg, handler(keepsOn(2, over)))
+			tr := w.trigger(longGrace)
+			time.Sleep(time.Second)
+			if away {
+				w.broker.Stop()
+			}
+			time.Sleep(5 * time.Second)
+			a.stop()
+			if away {
+				wantFiles(t, dir, ".json")
+				w.broker.Start()
+				w.startOn(next, "b", spooling(dir), handler(c.sleeper(time.Second)))
+				time.Sleep(time.Minute)
+			}
+			wantFiles(t, dir)
+			got := w.texts(tr.RunID)
+			if !strings.HasPrefix(got, "line 1, line 2, half a line, the executor is stopping") {
+				t.Errorf("away %v: lines %q", away, got)
+			}
+		})
+	}
+}
+
+func TestLinesThatAStopLosesAreCounted(t *testing.T) {
+	for _, dir := range []string{"", t.TempDir()} { // without a spool, and with one that is full
+		bustest.Run(t, began, func(t *testing.T) {
+			w, reg := newWorld(t), prometheus.NewRegistry()
+			over := make(chan struct{})
+			defer close(over)
+			cfg := spooling(dir)
+			cfg.SpoolBytes, cfg.Registerer = 1, reg
+			a := w.start("a", cfg, handler(keepsOn(10, over)))
+			w.trigger(longGrace)
+			time.Sleep(time.Second)
+			w.broker.Stop()
+			time.Sleep(5 * time.Second)
+			a.stop()
+			w.broker.Start()
+			if got := counted(t, reg, "carillon_executor_log_lines_dropped_total"); got != 12 { // with the half line, and that it was given back
+				t.Errorf("%v lines are counted as dropped", got)
+			}
+		})
+	}
+}
+
+// counted returns the value of a counter.
+func counted(t *testing.T, reg *prometheus.Registry, name string) float64 {
+	t.Helper()
+	all, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range all {
+		if family.GetName() == name {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+func TestWhatCannotBeASpoolIsRefusedByItsName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		file:                         "open spool " + file + ": it is a file; name a folder",
+		filepath.Join(file, "spool"): "open spool " + file + "/spool: ",
+	} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
+			cfg := spooling(dir)
+			cfg.Group, cfg.Instance = "g", "a"
+			e, err := executor.New(w.connect("a"), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		})
+	}
 }

@@ -70,7 +70,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*outcome.Page, error) {
 		return nil, err
 	}
 	first, _ := slices.BinarySearch(names, at.name)
-	a := &auditing{Page: outcome.Page{Days: []outcome.Day{}, Discrepancies: []outcome.JobEntry{}, DecidedUntil: p.behind()}, ends: begun.Add(r.Within)}
+	a := &auditing{Page: outcome.Page{Days: []outcome.Day{}, Discrepancies: []outcome.JobEntry{}, DecidedUntil: p.behind()}, from: r.From, ends: begun.Add(r.Within)}
 	for i, name := range names[first:] {
 		from := r.From
 		if name == at.name && at.from.After(from) {
@@ -93,6 +93,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*outcome.Page, error) {
 // auditing is a page that is being made.
 type auditing struct {
 	outcome.Page
+	from time.Time // of the range; a job that begins later was begun on the page before
 	ends time.Time
 }
 
@@ -108,6 +109,9 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 	}
 	if err != nil {
 		return err
+	}
+	if h := v.heldSince(); h != nil && !from.After(a.from) && h.Since.Before(to) {
+		a.Held = append(a.Held, *h)
 	}
 	seen := 0
 	_, err = v.Judge(ctx, from, to, func(e *outcome.Entry) bool {

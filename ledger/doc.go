@@ -21,13 +21,17 @@
 // The ledger says so, instead of guessing:
 //
 //	undecided   the shard's cursor, as it was read first, has not passed the fire, or
-//	            not heard of its version yet
+//	            not heard of its version yet; or the job is held, since a newer server
+//	            saved a version that this one, or the shard's owner, cannot read
 //	unjudged    the fire is older than the history or than the versions that are kept; or
 //	            records that were made before the cursor was read are not in the history
 //	            yet, and the fire may be in one of them
 //
 // So there is no time to settle: a fire can be judged as soon as the cursor has passed it
 // and ingest has written what was recorded up to then, which takes a second or so.
+//
+// A discrepancy that a [Patrol] has found is judged again in each round, and marked once it
+// has healed: a record may have come late, or been restored.
 //
 // # The edges of versions
 //

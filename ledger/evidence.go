@@ -67,6 +67,7 @@ func (v Evidence) book() *book {
 	if v.Cursor.JobsSeq != nil {
 		b.known = *v.Cursor.JobsSeq
 	}
+	b.unread = v.Cursor.Unread
 	b.ingested, b.since = v.Ingested, math.MaxInt64
 	if !v.Since.IsZero() {
 		b.since = v.Since.UnixMilli()
@@ -77,6 +78,24 @@ func (v Evidence) book() *book {
 		}
 	}
 	return b
+}
+
+// held reports whether no owner of the shard could read a version yet.
+func (v Evidence) held(version int) bool {
+	return slices.ContainsFunc(v.Versions, func(e *bus.JobEntry) bool {
+		return e.Version.Version == version && slices.Contains(v.Cursor.Unread, e.Revision)
+	})
+}
+
+// heldSince returns since when nobody decides the job's fires, or nil.
+func (v Evidence) heldSince() *outcome.Held {
+	b := v.book()
+	for i := range b.plans {
+		if why := b.whyHeld(i); why != "" {
+			return &outcome.Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: why}
+		}
+	}
+	return nil
 }
 
 // causes are those of the runs that a schedule asks for.

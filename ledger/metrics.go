@@ -15,6 +15,7 @@ import (
 type metrics struct {
 	fires         *prometheus.CounterVec // judged, by fate
 	discrepancies prometheus.Counter     // found, each once
+	open          prometheus.Gauge       // found and not healed
 	until         prometheus.Gauge
 }
 
@@ -25,10 +26,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		fires:         prometheus.NewCounterVec(prometheus.CounterOpts(opts("fires_total", "Fires that the continuous audit has judged.")), []string{"fate"}),
 		discrepancies: prometheus.NewCounter(prometheus.CounterOpts(opts("discrepancies_total", "Discrepancies that the continuous audit has found."))),
+		open:          prometheus.NewGauge(prometheus.GaugeOpts(opts("discrepancies_open", "Discrepancies found in the last 30 days that have not healed, as of this server's last round."))),
 		until:         prometheus.NewGauge(prometheus.GaugeOpts(opts("audited_until_timestamp_seconds", "Up to where all shards are audited, in Unix time."))),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.fires, m.discrepancies, m.until} {
+	for _, c := range []prometheus.Collector{m.fires, m.discrepancies, m.open, m.until} {
 		errs = append(errs, r.Register(c))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -49,7 +49,8 @@ func NewPatrol(conn *bus.Conn, store logstore.Store, keep job.Retention, log *sl
 	return &Patrol{conn: conn, store: store, ledger: New(conn, store, keep), log: log, metrics: m}, nil
 }
 
-// Round judges what has come to be decided since the last round. While the history
+// Round judges what has come to be decided since the last round, and again the discrepancies that
+// were found. While the history
 // lacks records it does nothing: what it lacks may be anything.
 func (p *Patrol) Round(ctx context.Context) error {
 	audited, err := p.conn.GetAudited(ctx)
@@ -82,7 +83,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 		return err
 	}
 	p.metrics.audited(audited)
-	return nil
+	return p.recheck(ctx, at)
 }
 
 // patrolShard judges what was due in (from, to] in a shard, and returns up to where it
@@ -140,7 +141,7 @@ func readVersions(w jetstream.KeyWatcher) ([][]*bus.JobEntry, error) {
 			jobs[i] = nil
 			continue
 		}
-		if v, err := bus.DecodeJobEntry(e); err == nil { // else no scheduler can read it either
+		if v, ok := bus.DecodeVersion(e); ok { // else no scheduler can read it either
 			jobs[i] = append(jobs[i], v)
 		}
 	}
@@ -163,6 +164,8 @@ func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) 
 	_, err := v.Judge(ctx, from.Add(-v.reach()), to.Add(time.Millisecond), func(e *outcome.Entry) bool {
 		switch {
 		case !e.Due.After(from) || e.Due.After(to):
+			return true
+		case e.Fate == outcome.Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
 			return true
 		case e.Fate == outcome.Undecided: // of a version that its shard has not heard of yet
 			to = e.Due.Add(-time.Millisecond)

@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -29,6 +31,8 @@ type beat struct {
 	store  logstore.Store
 	patrol *ledger.Patrol
 	logged bytes.Buffer
+
+	metrics *prometheus.Registry
 }
 
 const shards = 2
@@ -36,7 +40,7 @@ const shards = 2
 func onPatrol(t *testing.T, f func(b *beat)) {
 	t.Helper()
 	bustest.Run(t, noon, func(t *testing.T) {
-		b := &beat{T: t}
+		b := &beat{T: t, metrics: prometheus.NewRegistry()}
 		broker := bustest.NewBroker(t)
 		var err error
 		if b.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}}); err != nil {
@@ -47,7 +51,7 @@ func onPatrol(t *testing.T, f func(b *beat)) {
 		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		b.check(err)
 		t.Cleanup(func() { b.check(b.store.Close()) })
-		b.patrol, err = ledger.NewPatrol(b.conn, b.store, logstore.DefaultRetention(), slog.New(slog.NewTextHandler(&b.logged, nil)), prometheus.NewRegistry())
+		b.patrol, err = ledger.NewPatrol(b.conn, b.store, logstore.DefaultRetention(), slog.New(slog.NewTextHandler(&b.logged, nil)), b.metrics)
 		b.check(err)
 		f(b)
 	})
@@ -196,4 +200,117 @@ func TestAPatrolWaitsForVersionsThatTheirShardHasNotHeardOf(t *testing.T) {
 		b.decided(25)
 		b.round("billing/x 12:10", "billing/x 12:20")
 	})
+}
+
+// newer saves a version of a job, as a server does that knows more than this one.
+func (b *beat) newer(name job.Name, version int) (revision uint64) {
+	b.Helper()
+	kv, err := b.conn.JS.KeyValue(b.Context(), bus.BucketJobs)
+	b.check(err)
+	j := job.Job{Job: name, Schedule: job.Schedule{Cron: "*/10 * * * *"}, Task: job.Task{Handler: "h"}}.WithDefaults()
+	data, err := json.Marshal(job.Version{Job: j, Version: version, EffectiveFrom: time.Now(), Format: job.VersionFormat + 1})
+	b.check(err)
+	revision, err = kv.Put(b.Context(), fmt.Sprintf("%d.%s.%s", name.Shard(shards), name.Group(), name.Short()), data)
+	b.check(err)
+	return revision
+}
+
+func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
+	onPatrol(t, func(b *beat) {
+		const held, other job.Name = "billing/x", "billing/w"
+		if held.Shard(shards) != other.Shard(shards) {
+			b.Fatal("the jobs are of two shards")
+		}
+		b.put(held, 0)
+		b.put(other, 0)
+		b.ran(held, 0, 10)
+		b.ran(other, 0, 10, 20)
+		time.Sleep(15 * time.Minute)
+		unread := b.newer(held, 2)
+		cursor := func(minute int, unread ...uint64) {
+			b.Helper()
+			m, err := (&bus.Cursor{Shard: held.Shard(shards), Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), Unread: unread}).Msg()
+			b.check(err)
+			bus.Rollup(m)
+			_, err = b.conn.JS.PublishMsg(b.Context(), m)
+			b.check(err)
+		}
+		cursor(35, unread)
+		b.round(string(other) + " 12:30")
+
+		page, err := ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
+		b.check(err)
+		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
+			b.Error(d)
+		}
+		reason := "a newer server saved version 2, and this server cannot read it"
+		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
+			b.Error(d)
+		}
+
+		cursor(35) // a newer server has decided them
+		b.ran(held, 20, 30)
+		page, err = ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
+		b.check(err)
+		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 7, Discrepancies: 1}, page.Total); d != "" || page.Held != nil {
+			b.Error(d, page.Held)
+		}
+	})
+}
+
+func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
+	onPatrol(t, func(b *beat) {
+		b.put("billing/x", 0)
+		b.ran("billing/x", 0)
+		b.decided(25)
+		b.round("billing/x 12:10", "billing/x 12:20")
+		b.wantOpen(2)
+		time.Sleep(time.Hour)
+		b.ran("billing/x", 20) // its record was restored
+		b.round("billing/x 12:10", "billing/x 12:20")
+		b.wantOpen(1)
+		list, err := b.conn.Findings(b.Context())
+		b.check(err)
+		if f := list[0]; !f.HealedAt.IsZero() || f.Healed != "" {
+			b.Errorf("%+v", f)
+		}
+		if f := list[1]; !f.HealedAt.Equal(noon.Add(time.Hour)) || f.Healed != "its fire is recorded as pending now" || !f.FoundAt.Equal(noon) {
+			b.Errorf("%+v", f)
+		}
+		time.Sleep(bus.FindingTTL - time.Minute)
+		b.round("billing/x 12:20") // kept from when it healed on
+	})
+}
+
+func TestAFixedDelayJobThatFiresAgainHasHealed(t *testing.T) {
+	onPatrol(t, func(b *beat) {
+		j := job.Job{Job: "billing/d", Schedule: job.Schedule{FixedDelay: job.Duration(10 * time.Minute)}, Task: job.Task{Handler: "h"}}.WithDefaults()
+		_, _, err := b.conn.PutJob(b.Context(), j, bus.Edit{At: time.Now()})
+		b.check(err)
+		b.put("billing/x", 0)
+		b.ran("billing/x", 0, 10) // so that there is a history
+		b.decided(15)
+		b.round("billing/d 12:10")
+		b.wantOpen(1)
+		b.ran("billing/d", 17)
+		b.decided(18)
+		b.round("billing/d 12:10")
+		b.wantOpen(0)
+	})
+}
+
+// wantOpen checks how many discrepancies count.
+func (b *beat) wantOpen(want float64) {
+	b.Helper()
+	families, err := b.metrics.Gather()
+	b.check(err)
+	for _, f := range families {
+		if f.GetName() == "carillon_ledger_discrepancies_open" {
+			if got := f.GetMetric()[0].GetGauge().GetValue(); got != want {
+				b.Errorf("%v discrepancies are open, want %v", got, want)
+			}
+			return
+		}
+	}
+	b.Error("there is no metric")
 }

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/scheduler/shard"
 )
 
 const (
@@ -21,16 +25,20 @@ const (
 // clock judges the node's wall clock: by that of NATS, by those of the other nodes, and by the
 // monotonic clock, which never steps. Nothing is decided by a clock that is not trusted.
 type clock struct {
+	node string               // whose clock it is
 	skew func() time.Duration // by how much the wall clock is wrong; tests set it
 
 	mu      sync.Mutex
 	offset  time.Duration // the node's clock minus that of NATS, as last measured
 	known   bool          // it has been measured
 	trusted bool
-	wrong   int       // measurements in a row that found it out of line
-	nats    bool      // most nodes agree, and NATS does not
-	mono    time.Time // a monotonic reading of when the clock was in line
-	wall    time.Time // the wall clock at that moment
+	wrong   int                // measurements in a row that found it out of line
+	nats    bool               // most nodes agree, and NATS does not
+	mono    time.Time          // a monotonic reading of when the clock was in line
+	wall    time.Time          // the wall clock at that moment
+	began   time.Time          // a monotonic reading of when it was first measured
+	worst   time.Duration      // of the offsets since it was in line, the greatest
+	stood   []shard.Standstill // when it was out of line, the latest last
 }
 
 // now returns the wall clock's time, and whether it is to be trusted. A step of the wall clock
@@ -79,9 +87,16 @@ func (c *clock) take(now time.Time, offset time.Duration, others []time.Duration
 	c.offset, c.known = offset, true
 	c.nats = most && reference.Abs() > maxOffset
 	steady := c.steadyLocked(now, wall)
+	if c.began.IsZero() {
+		c.began = now
+	}
+	if offset.Abs() > c.worst.Abs() {
+		c.worst = offset
+	}
 	switch {
 	case (offset - reference).Abs() <= maxOffset:
-		c.trusted, c.wrong = true, 0
+		c.noteLocked(now, wall, steady)
+		c.trusted, c.wrong, c.worst = true, 0, offset
 		c.mono, c.wall = now, wall
 	case steady && !most:
 		c.nats = true // one node against NATS, and it is not the node's clock that has moved
@@ -89,6 +104,39 @@ func (c *clock) take(now time.Time, offset time.Duration, others []time.Duration
 		c.wrong++
 		c.trusted = c.trusted && steady && c.wrong < strikes
 	}
+}
+
+// maxStood is how many stretches of time out of line are remembered.
+const maxStood = 4
+
+// noteLocked notes that nothing was decided by the clock until now, if it was out of line. It
+// was in line when it read c.wall, which a step may have moved away from what is right.
+func (c *clock) noteLocked(now, wall time.Time, steady bool) {
+	from, step := c.wall, wall.Sub(c.wall)-now.Sub(c.mono)
+	if c.mono.IsZero() {
+		from, step = wall.Add(-now.Sub(c.began)), 0
+	}
+	if c.wrong == 0 && (steady || c.mono.IsZero()) {
+		return
+	}
+	reason := outOfLine(c.node, c.worst)
+	switch {
+	case c.worst.Abs() > maxOffset:
+	case step > maxOffset:
+		reason = "the clock of node " + c.node + " jumped ahead by " + roughly(step)
+	case -step > maxOffset:
+		reason = "the clock of node " + c.node + " jumped back by " + roughly(step)
+	}
+	// The node may have to take its shards again.
+	s := shard.Standstill{From: from.UnixMilli(), To: wall.Add(2 * bus.LeaseRenew).UnixMilli(), Reason: reason}
+	c.stood = append(slices.Clone(c.stood[max(len(c.stood)-maxStood+1, 0):]), s) // others may read what was there
+}
+
+// standstills returns when nothing was decided by the clock. It is not to be changed.
+func (c *clock) standstills() []shard.Standstill {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stood
 }
 
 // consensus returns the offset from NATS' clock that is right, and whether that is said by most
@@ -123,10 +171,20 @@ func (c *clock) state() (offset time.Duration, wrong, nats bool) {
 	return c.offset, c.known && !c.trusted, c.nats
 }
 
+// outOfLine says what was wrong with the clock of a node that differed from NATS' by offset.
+func outOfLine(node string, offset time.Duration) string {
+	if offset.Abs() > maxOffset {
+		return "the clock of node " + node + " was " + apart(offset) + " NATS' clock"
+	}
+	return "the clock of node " + node + " was out of line with that of most nodes"
+}
+
 // apart says in words how far a clock is from another.
 func apart(offset time.Duration) string {
 	if offset < 0 {
-		return (-offset).Round(time.Millisecond).String() + " behind"
+		return roughly(offset) + " behind"
 	}
-	return offset.Round(time.Millisecond).String() + " ahead"
+	return roughly(offset) + " ahead of"
 }
+
+func roughly(d time.Duration) string { return job.Duration(d.Abs().Round(time.Millisecond)).String() }

@@ -2,9 +2,12 @@ package scheduler_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
@@ -144,6 +147,82 @@ func TestAnOldCursorOfAWrongClockFiresNothingAhead(t *testing.T) {
 		w.startNode("a")
 		time.Sleep(3 * time.Minute)
 		w.wantDecided("g/a 00:01:00 pending schedule", "g/a 00:02:00 pending schedule", "g/a 00:03:00 pending schedule")
+	})
+}
+
+// reasons returns why the job's fires were decided as they were, as "15:04:05 status: reason".
+func (w *world) reasons(name job.Name) []string {
+	w.t.Helper()
+	var all []string
+	w.records(func(_ *bus.Record, d bus.Decided) {
+		if d.Job == name {
+			all = append(all, d.FireTime.Format("15:04:05")+" "+string(d.Status)+": "+d.Reason)
+		}
+	})
+	slices.Sort(all)
+	return all
+}
+
+func TestWhatIsDecidedLateBecauseOfAWrongClockSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		by   time.Duration
+		said string
+	}{{time.Hour, "1h ahead of"}, {-90 * time.Second, "1m30s behind"}} {
+		t.Run(c.by.String(), func(t *testing.T) {
+			run(t, func(w *world) {
+				w.put("g/skip", cron("* * * * *"), func(j *job.Job) { j.Misfire.Policy = job.MisfireSkip })
+				w.put("g/once", cron("* * * * *"))
+				w.startNode("a")
+				time.Sleep(time.Minute) // 00:01:30
+				w.skew(c.by, "a")
+				time.Sleep(3 * time.Minute)
+				w.skew(0, "a")
+				time.Sleep(time.Minute) // 00:05:30
+				why := " because the clock of node a was " + c.said + " NATS' clock"
+				if d := cmp.Diff([]string{
+					"00:01:00 pending: ",
+					"00:02:00 missed: noticed too late" + why + ", and the misfire policy is skip", // with those of 00:03 and 00:04
+					"00:05:00 pending: ",
+				}, w.reasons("g/skip")); d != "" {
+					t.Error(d)
+				}
+				if got := w.reasons("g/once"); len(got) != 4 || !strings.HasPrefix(got[2], "00:04:00 pending: noticed 3") || !strings.HasSuffix(got[2], why+", for 3 misfires") {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatIsDecidedByAnotherNodeBecauseOfAWrongClockSaysSo(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(16)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		for _, n := range []string{"a", "b", "c"} {
+			w.startNode(n)
+		}
+		time.Sleep(10500 * time.Millisecond)
+		w.skew(90*time.Second, "a")
+		time.Sleep(20 * time.Second)
+		explained := 0
+		for _, n := range jobs {
+			for _, f := range w.fires(n, time.Second) {
+				late := f.at.Sub(f.FireTime)
+				want := ""
+				if late >= time.Second && f.FireTime.After(start.Add(10*time.Second)) {
+					want = "decided " + job.Duration(late).String() + " late because the clock of node a was 1m30s ahead of NATS' clock"
+					explained++
+				}
+				if f.Reason != want {
+					t.Errorf("%s at %s, decided %s late by %s: %q", n, f.FireTime.Format(time.TimeOnly), late, f.node, f.Reason)
+				}
+			}
+		}
+		if explained == 0 {
+			t.Error("nothing was late")
+		}
 	})
 }
 

@@ -152,11 +152,15 @@ func (l *lane) collect(due time.Time) []pending {
 	ms := due.UnixMilli()
 	first, hungry := l.next, -1
 	var stuck *ownership
+	standstills := l.s.clock.standstills()
 	for i := range l.shards {
 		at := (first + i) % len(l.shards)
 		o := l.shards[at]
 		if !o.due(ms) || !o.valid(time.Now()) {
 			continue
+		}
+		for _, st := range standstills {
+			o.machine.StoodStill(st)
 		}
 		if b := o.machine.Step(ms, room); b != nil {
 			batches = append(batches, pending{o, b})
@@ -210,6 +214,9 @@ func (o *ownership) tidy() {
 func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 	return l.call(ctx, func() {
 		l.s.terms.apply(o.machine)
+		if o.whyLate != "" {
+			o.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), o.whyLate)
+		}
 		o.tellHeard()
 		l.shards = append(l.shards, o)
 		o.ready.Store(true)

@@ -28,6 +28,7 @@ type members struct {
 	info   NodeInfo          // what the node says of itself
 	nodes  map[string]member // by name
 	owners map[int]owner     // of each shard that has one
+	gaveUp map[int]string    // of shards whose last owner gave them up for its clock: what was wrong with that
 	wg     sync.WaitGroup    // of the shards' and standbys' goroutines
 	slots  chan struct{}     // bounds takeovers under way
 
@@ -68,7 +69,7 @@ const (
 // with the help of stopLanes should that take long.
 func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m := &members{
-		s: s, nodes: map[string]member{}, owners: map[int]owner{}, slots: make(chan struct{}, takeovers),
+		s: s, nodes: map[string]member{}, owners: map[int]owner{}, gaveUp: map[int]string{}, slots: make(chan struct{}, takeovers),
 		standbys: map[int]*standby{}, readings: make(chan struct{}, readings),
 	}
 	watch := s.watch(ctx, s.conn.WatchLeases)
@@ -160,7 +161,11 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 		was := m.owners[n].node
 		if holder != "" {
 			m.owners[n] = owner{node: holder, heard: time.Now()}
+			delete(m.gaveUp, n)
 		} else {
+			if info := m.nodes[was].info; info.ClockWrong {
+				m.gaveUp[n] = outOfLine(was, seconds(info.ClockOffset))
+			}
 			delete(m.owners, n)
 		}
 		return was != holder
@@ -225,24 +230,26 @@ func (m *members) checkClock(ctx context.Context) {
 	var others []time.Duration
 	for name, n := range m.nodes {
 		if name != s.cfg.Node {
-			others = append(others, time.Duration(n.info.ClockOffset*float64(time.Second)))
+			others = append(others, seconds(n.info.ClockOffset))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxAsking)
 	defer cancel()
 	c.measure(ctx, s.conn.ServerTime, others)
-	offset, _, nats := c.state()
-	m.info.ClockOffset = offset.Seconds()
+	offset, wrong, nats := c.state()
 	was := m.info.Yields
-	m.info.Yields = ""
-	if !c.usable() {
+	m.info.ClockOffset, m.info.NATSClockWrong, m.info.ClockWrong, m.info.Yields = offset.Seconds(), nats, false, ""
+	switch usable := c.usable(); {
+	case usable:
+	case !wrong:
 		m.info.Yields = "its clock has not been compared with that of NATS yet"
-		if offset.Abs() > maxOffset {
-			m.info.Yields = "its clock is " + apart(offset) + " that of NATS"
-		}
+	case offset.Abs() > maxOffset:
+		m.info.ClockWrong, m.info.Yields = true, "its clock is "+apart(offset)+" that of NATS"
+	default:
+		m.info.ClockWrong, m.info.Yields = true, "its clock is out of line with that of most servers"
 	}
 	switch {
-	case was == "" && m.info.Yields != "" && offset != 0:
+	case was == "" && m.info.ClockWrong:
 		s.log.ErrorContext(ctx, "clock out of line: the node owns no shards until it is right", "offset", offset)
 	case was != "" && m.info.Yields == "":
 		s.log.InfoContext(ctx, "clock in line", "offset", offset)
@@ -254,6 +261,8 @@ func (m *members) checkClock(ctx context.Context) {
 		}
 	}
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // assign takes free shards that should be the node's, and drops those that should not.
 func (m *members) assign(ctx context.Context) {
@@ -293,7 +302,7 @@ func (m *members) assign(ctx context.Context) {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
-	o.standby = m.standbys[shard]
+	o.standby, o.whyLate = m.standbys[shard], m.gaveUp[shard]
 	delete(m.standbys, shard)
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {

@@ -30,6 +30,7 @@ type ownership struct {
 	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
 
 	standby *standby // what the node read before; nil: nothing
+	whyLate string   // why the owner before decided nothing in the end; "": it did, or that is not known
 
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // items to delete

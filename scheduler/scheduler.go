@@ -82,6 +82,10 @@ type NodeInfo struct {
 	StartedAt time.Time `json:"started_at"`
 	// ClockOffset is by how many seconds its clock is ahead of that of NATS, as last measured.
 	ClockOffset float64 `json:"clock_offset_seconds"`
+	// ClockWrong says that its clock is out of line, NATSClockWrong that most nodes agree and the
+	// clock of NATS is out of line.
+	ClockWrong     bool `json:"clock_wrong,omitempty"`
+	NATSClockWrong bool `json:"nats_clock_wrong,omitempty"`
 	// Yields says why the node owns no shards; "": it may.
 	Yields string `json:"yields,omitempty"`
 }
@@ -125,7 +129,7 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 		return nil, err
 	}
 	s := &Scheduler{
-		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
+		clock: clock{node: cfg.Node}, conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
 		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
 	}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {

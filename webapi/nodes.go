@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -137,6 +138,17 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 		return nil, err
 	}
 	groups := groupsOf(known, instances)
+	suspended, err := h.conn.Suspensions(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		for _, s := range suspended {
+			if s.Group == groups[i].ExecutorGroup && s.Instance == "" {
+				groups[i].Suspended = s.Text()
+			}
+		}
+	}
 	if visible := seen(ctx); visible != nil {
 		groups = slices.DeleteFunc(groups, func(g Group) bool { return !visible[g.ExecutorGroup] })
 	}
@@ -167,7 +179,7 @@ func groupsOf(known []bus.Group, instances []fleet.Instance) []Group {
 		switch i.State {
 		case fleet.InstanceOnline, fleet.InstanceIncompatible: // the latter takes what any instance may
 			g.State = GroupStateOnline
-		case fleet.InstanceDraining, fleet.InstanceCordoned:
+		case fleet.InstanceDraining, fleet.InstanceCordoned, fleet.InstanceSuspended:
 			if g.State == GroupStateEmpty {
 				g.State = GroupStateDraining
 			}

@@ -99,7 +99,7 @@ func (h *handlers) versionOf(ctx context.Context, of *runlog.Run, same bool) (*b
 		return nil, err
 	}
 	for _, v := range versions {
-		if v.Version.Version == of.Version && !v.Deleted {
+		if v.Version.Version == of.Version && !v.Deleted && v.Unreadable == "" {
 			return v, nil
 		}
 	}

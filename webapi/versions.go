@@ -31,6 +31,9 @@ func (h *handlers) DiffJob(ctx context.Context, r DiffJobRequestObject) (DiffJob
 		}
 	}
 	if from >= 0 {
+		if _, err = versionAmong(kept, name, kept[from].Version.Version); err != nil {
+			return nil, err
+		}
 		result.From, before = kept[from].Version.Version, contentOf(kept[from])
 	}
 	if result.Changes, err = diff(before, contentOf(kept[to])); err != nil {
@@ -53,6 +56,9 @@ func contentOf(e *bus.JobEntry) any {
 // versionAmong returns which of the entries is a version.
 func versionAmong(kept []*bus.JobEntry, name job.Name, version int) (int, error) {
 	for i, e := range kept {
+		if e.Version.Version == version && e.Unreadable != "" {
+			return 0, fmt.Errorf("%w: version %d of job %s was saved by a newer server, and this one cannot read it", job.ErrConflict, version, name)
+		}
 		if e.Version.Version == version {
 			return i, nil
 		}

@@ -132,11 +132,11 @@ func (b *budgets) check(group string, now time.Time) error {
 }
 
 // forget drops connections that are not listed any more, and groups that owe nothing.
-func (b *budgets) forget(listed map[connection]bool, now time.Time) {
+func (b *budgets) forget(listed map[connection]member, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for c := range b.conns {
-		if !listed[c] {
+		if _, there := listed[c]; !there {
 			delete(b.conns, c)
 		}
 	}

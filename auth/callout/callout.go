@@ -33,6 +33,9 @@ type Config struct {
 	// Budget is how many bytes a second the executors of a group may send together, for
 	// long. A message counts as 512 bytes more than it has. Defaults to [DefaultBudget].
 	Budget int64
+	// Connections is how many connections the executors of a group may have together.
+	// Defaults to [DefaultConnections].
+	Connections int
 }
 
 // Service answers NATS. Several may run on the same servers, each in a process of its
@@ -42,6 +45,7 @@ type Service struct {
 	conn    *bus.Conn
 	system  *nats.Conn
 	budgets *budgets
+	crowds  *crowds
 	issuer  nkeys.KeyPair
 	log     *slog.Logger
 	metrics *metrics
@@ -63,7 +67,7 @@ func New(conn *bus.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service, er
 		return nil, err
 	}
 	return &Service{
-		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
+		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
 	}, nil
 }
 
@@ -126,6 +130,10 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	if err == nil {
 		err = s.budgets.check(c.Group, time.Now())
 	}
+	conn := connection{q.Server.ID, q.ClientInformation.ID}
+	if err == nil {
+		err = s.crowds.admit(c.Group, conn, time.Now())
+	}
 	a := jwt.NewAuthorizationResponseClaims(q.UserNkey)
 	a.Audience = q.Server.ID
 	if err == nil {
@@ -133,7 +141,7 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	}
 	if err != nil {
 		a.Error = err.Error()
-		s.metrics.connections.WithLabelValues("refused").Inc()
+		s.metrics.connections.WithLabelValues(refusalOf(err)).Inc()
 		s.logRefusal(ctx, q, err)
 	} else {
 		s.metrics.connections.WithLabelValues("admitted").Inc()
@@ -147,6 +155,14 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "NATS not answered", "error", err)
 	}
+}
+
+// refusalOf returns how a connection that was refused is counted.
+func refusalOf(err error) string {
+	if full := new(fullError); errors.As(err, &full) {
+		return "too_many"
+	}
+	return "refused"
 }
 
 // errNoKey is what a client without a credential is told.

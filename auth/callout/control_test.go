@@ -166,25 +166,31 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 	}
 	next := "$JS.API.CONSUMER.MSG.NEXT." + bus.StreamTrig + "." + bus.ConsumerAny(a.group)
 	return map[string]func(string) error{
-		"the acknowledgement of a log line":  publish("log."+a.group+".x", content),
-		"the acknowledgement of an event":    publish("evt.0."+a.group, content),
-		"the acknowledgement of a heartbeat": publish("$KV.INST."+a.group+"."+verb, content),
-		"the acknowledgement of a handler":   publish("$KV.HANDLER."+a.group+"."+verb, content),
-		"the acknowledgement of a claim":     publish("$KV.CLAIM."+a.group+"."+verb, content),
-		"a direct get":                       publish("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT."+a.group+"."+digest, nil),
-		"a direct get of a claim": func(reply string) error { // whose headers were chosen, too
-			claim := "$KV.CLAIM." + a.group + ".chosen"
-			if _, err := a.nc.RequestMsg(&nats.Msg{Subject: claim, Header: headers, Data: content}, 5*time.Second); err != nil {
-				return err
-			}
-			return a.nc.PublishRequest("$JS.API.DIRECT.GET.KV_CLAIM."+claim, reply, nil)
-		},
+		"the acknowledgement of a log line":       publish("log."+a.group+".x", content),
+		"the acknowledgement of an event":         publish("evt.0."+a.group, content),
+		"the acknowledgement of a heartbeat":      publish("$KV.INST."+a.group+"."+verb, content),
+		"the acknowledgement of a handler":        publish("$KV.HANDLER."+a.group+"."+verb, content),
+		"the acknowledgement of a claim":          publish("$KV.CLAIM."+a.group+"."+verb, content),
+		"a direct get":                            publish("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT."+a.group+"."+digest, nil),
+		"a direct get of a claim":                 a.direct(bus.BucketClaim, headers, content),
+		"a direct get of a heartbeat":             a.direct(bus.BucketInst, headers, content),
 		"a direct get of nothing":                 publish("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT."+a.group+".x", nil),
 		"that no trigger is there":                publish(next, []byte(`{"batch":1,"no_wait":true}`)),
 		"that a pull request has ended":           publish(next, []byte(`{"batch":1,"expires":1000000}`)),
 		"that a pull request makes no sense":      publish(next, []byte(`{"batch":1,"expires":1000000000,"idle_heartbeat":1000000000}`)),
 		"the delivery of a trigger":               a.delivered(next, headers, []byte(`{"batch":1,"no_wait":true}`)),
 		"the delivery that an acknowledgement is": a.deliveredNext(next, headers),
+	}
+}
+
+// direct asks for a message of a bucket, of which the headers were chosen, too.
+func (a *attacker) direct(bucket string, headers nats.Header, content []byte) func(string) error {
+	return func(reply string) error {
+		key := "$KV." + bucket + "." + a.group + ".chosen"
+		if _, err := a.nc.RequestMsg(&nats.Msg{Subject: key, Header: headers, Data: content}, 5*time.Second); err != nil {
+			return err
+		}
+		return a.nc.PublishRequest("$JS.API.DIRECT.GET.KV_"+bucket+"."+key, reply, nil)
 	}
 }
 

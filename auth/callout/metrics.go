@@ -16,10 +16,10 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		connections: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carillon_nats_connections_total", Help: "Connections of executors that NATS asked this server about, by result.",
+			Name: "carillon_nats_connections_total", Help: "Connections of executors that NATS asked this server about, by result: admitted, refused, or too_many of one group.",
 		}, []string{"result"}),
 		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended or their group is refused.",
+			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended, or their group is refused or has too many.",
 		}),
 		overspent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carillon_nats_groups_refused_total", Help: "How often this server found that a group sends more than its budget, and refused it for a while.",

@@ -30,6 +30,11 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	w.flood(alpha, 2*16*budget)
 	w.untilSince(time.Now().Add(10*time.Second), "the flooder", cut)
 	w.refused(seed, "alpha")
+	told, err := w.conn.Refusals(t.Context())
+	w.check(err)
+	if len(told) != 1 || told[0].Group != "alpha" || !told[0].Until.After(time.Now()) {
+		t.Errorf("whoever alerts is told of %+v", told)
+	}
 
 	// Nor may others of the group come in, and connections that are over before anybody
 	// lists them count as well.

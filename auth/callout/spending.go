@@ -15,12 +15,6 @@ import (
 // is a subject of the account CARILLON, which executors do not reach.
 const subjectRefused = "sched.refused"
 
-// refusal is what they tell.
-type refusal struct {
-	Group string    `json:"executor_group"`
-	Until time.Time `json:"until"`
-}
-
 // subjectEnded is where NATS tells of connections that have ended. Sweeps do not see
 // those that begin and end in between.
 const subjectEnded = "$SYS.ACCOUNT." + accountExecutors + ".DISCONNECT"
@@ -29,7 +23,7 @@ const subjectEnded = "$SYS.ACCOUNT." + accountExecutors + ".DISCONNECT"
 // is called.
 func (s *Service) hearSpending(ctx context.Context) (stop func(), err error) {
 	told, err := s.conn.NC.Subscribe(subjectRefused, func(m *nats.Msg) {
-		var r refusal
+		var r bus.Refusal
 		if json.Unmarshal(m.Data, &r) == nil {
 			s.budgets.refuse(r.Group, r.Until, time.Now())
 		}
@@ -67,7 +61,9 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 	if !ours {
 		return
 	}
-	if over, until := s.budgets.ended(group, connection{e.Server.ID, e.Client.ID}, e.Sent.Bytes, e.Sent.Msgs, time.Now()); over {
+	conn := connection{e.Server.ID, e.Client.ID}
+	s.crowds.ended(conn)
+	if over, until := s.budgets.ended(group, conn, e.Sent.Bytes, e.Sent.Msgs, time.Now()); over {
 		s.overspent(ctx, group, until)
 	}
 }
@@ -76,12 +72,18 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 func (s *Service) overspent(ctx context.Context, group string, until time.Time) {
 	s.metrics.overspent.WithLabelValues(group).Inc()
 	s.log.WarnContext(ctx, "group refused, as it sends more than its budget", "executor_group", group, "until", until)
-	data, err := json.Marshal(refusal{group, until})
+	r := bus.Refusal{Group: group, Until: until}
+	data, err := json.Marshal(r)
 	if err == nil {
 		err = s.conn.NC.Publish(subjectRefused, data)
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "other servers not told that a group is refused", "executor_group", group, "error", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := s.conn.PutRefusal(ctx, r); err != nil {
+		s.log.WarnContext(ctx, "alerter not told that a group is refused", "executor_group", group, "error", err)
 	}
 }
 

@@ -55,17 +55,18 @@ type connections struct {
 	Data struct {
 		Offset      int `json:"offset"`
 		Connections []struct {
-			CID     uint64 `json:"cid"`
-			User    string `json:"authorized_user"`
-			Address string `json:"ip"`
-			Bytes   int64  `json:"in_bytes"`
-			Msgs    int64  `json:"in_msgs"`
+			CID     uint64    `json:"cid"`
+			User    string    `json:"authorized_user"`
+			Address string    `json:"ip"`
+			Began   time.Time `json:"start"`
+			Bytes   int64     `json:"in_bytes"`
+			Msgs    int64     `json:"in_msgs"`
 		} `json:"connections"`
 	} `json:"data"`
 }
 
-// sweep closes all connections of executors whose credential has ended. How many
-// servers there are is not known, so it ends when none has answered for a while.
+// sweep closes all connections of executors whose credential has ended, and those of which
+// a group has too many. How many servers there are is not known, so it ends when none has answered for a while.
 func (s *Service) sweep(ctx context.Context) error {
 	inbox := s.system.NewInbox()
 	sub, err := s.system.SubscribeSync(inbox)
@@ -77,11 +78,14 @@ func (s *Service) sweep(ctx context.Context) error {
 		return err
 	}
 	s.lookAtRoom(ctx)
-	listed := map[connection]bool{}
+	began, listed := time.Now(), map[connection]member{}
 	for answers := 0; ; answers++ {
 		m, err := next(ctx, sub)
 		if errors.Is(err, context.DeadlineExceeded) && answers > 0 {
 			s.budgets.forget(listed, time.Now())
+			for conn, full := range s.crowds.listed(listed, began) {
+				s.kick(ctx, conn, full.Error(), "executor_group", full.group)
+			}
 			return nil
 		}
 		if err != nil {
@@ -126,12 +130,12 @@ func (s *Service) list(inbox, server string, offset int) error {
 }
 
 // charge takes in what the connections of a page have sent.
-func (s *Service) charge(ctx context.Context, page *connections, listed map[connection]bool) {
+func (s *Service) charge(ctx context.Context, page *connections, listed map[connection]member) {
 	now := time.Now()
 	for _, c := range page.Data.Connections {
 		if group, _, ours := holderOf(c.User); ours {
 			key := connection{page.Server.ID, c.CID}
-			listed[key] = true
+			listed[key] = member{group, c.Began}
 			if over, until := s.budgets.charge(group, key, c.Bytes, c.Msgs, now); over {
 				s.overspent(ctx, group, until)
 			}
@@ -155,14 +159,20 @@ func (s *Service) cutOff(ctx context.Context, page *connections) {
 			}
 			reason = err.Error()
 		}
-		kick := fmt.Appendf(nil, `{"cid": %d}`, c.CID)
-		// Without somewhere to answer to, it is passed over. Whether it helped, the next
-		// sweep sees.
-		if err := s.system.PublishRequest("$SYS.REQ.SERVER."+page.Server.ID+".KICK", s.system.NewInbox(), kick); err != nil {
-			s.log.WarnContext(ctx, "executor not cut off", "executor_group", group, "credential", id, "error", err)
-			continue
-		}
-		s.metrics.cutOff.Inc()
-		s.log.InfoContext(ctx, "executor cut off", "executor_group", group, "credential", id, "address", c.Address, "reason", reason)
+		s.kick(ctx, connection{page.Server.ID, c.CID}, reason, "executor_group", group, "credential", id, "address", c.Address)
 	}
+}
+
+// kick closes a connection. Log lines about it have the attributes about.
+func (s *Service) kick(ctx context.Context, conn connection, reason string, about ...any) {
+	log := s.log.With(about...)
+	// Without somewhere to answer to, it is passed over. Whether it helped, the next sweep
+	// sees.
+	err := s.system.PublishRequest("$SYS.REQ.SERVER."+conn.server+".KICK", s.system.NewInbox(), fmt.Appendf(nil, `{"cid": %d}`, conn.cid))
+	if err != nil {
+		log.WarnContext(ctx, "executor not cut off", "error", err)
+		return
+	}
+	s.metrics.cutOff.Inc()
+	log.InfoContext(ctx, "executor cut off", "reason", reason)
 }

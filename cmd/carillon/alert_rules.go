@@ -57,8 +57,14 @@ func shownCondition(r *client.Alert) string {
 		return "a discrepancy in the ledger"
 	case w.DeadLetters:
 		return "a message about a run is refused"
+	case w.InstancesSuspended:
+		return "an instance is suspended"
 	case w.ShardsParked:
 		return "NATS refuses what a shard is to store"
+	case w.ClockWrong:
+		return "a clock is out of line"
+	case w.OverBudget:
+		return "a group sends more than its budget"
 	case w.StoreFull > 0:
 		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:

@@ -23,7 +23,9 @@ func newAuditCommand() *cobra.Command {
 		Short: "Check for all jobs that every fire has its run or a reason",
 		Long: "Check for all jobs that every fire has its run, or a recorded reason why not. The exit code is 1 when there is a\n" +
 			"discrepancy. Fires that cannot be judged are counted as such: those too young to be decided, those older than the\n" +
-			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".",
+			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".\n\n" +
+			"With --found, list the discrepancies that the servers have found as time went on. They check each one again: one that\n" +
+			"has healed, because its run came later, says when. The exit code is 1 while there is one that has not.",
 		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json\n  carillon audit --found --since 90d",
 		Args:    cobra.NoArgs,
 	}
@@ -51,7 +53,7 @@ func newAuditCommand() *cobra.Command {
 		if found {
 			return showFound(cmd, r, api, client.ListDiscrepanciesParams{From: &from, To: &to, Group: client.Optional(group)})
 		}
-		page, err := audited(cmd, api, client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)}, limit)
+		page, err := audited(cmd, r, api, client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)}, limit)
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,7 @@ func newAuditCommand() *cobra.Command {
 const auditTold = 5 * time.Second
 
 // audited audits page by page, and on standard error says how far it has come.
-func audited(cmd *cobra.Command, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
+func audited(cmd *cobra.Command, r *remote, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
 	ctx := cmd.Context()
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -83,7 +85,7 @@ func audited(cmd *cobra.Command, api *client.API, params client.AuditLedgerParam
 			told = time.Now()
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "audited %s so far; %s\n", countOf(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
 		}
-	})
+	}, r.again)
 	if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
 		return page, fmt.Errorf("%w: the audit took longer than %s, and had judged %s; narrow it with --since or --group, or raise --timeout",
 			job.ErrUnavailable, job.Duration(limit), countOf(page.Total.Fires, "fire"))
@@ -102,7 +104,9 @@ func countIs(n int, one, many string) string {
 func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDiscrepanciesParams) error {
 	all := client.DiscrepancyPage{Items: []client.Discrepancy{}}
 	for {
-		page, err := client.Read[client.DiscrepancyPage](api.ListDiscrepancies(cmd.Context(), &p))
+		page, err := client.Again(cmd.Context(), r.again, func() (client.DiscrepancyPage, error) {
+			return client.Read[client.DiscrepancyPage](api.ListDiscrepancies(cmd.Context(), &p))
+		})
 		if err != nil {
 			return err
 		}
@@ -112,21 +116,35 @@ func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDisc
 		}
 		p.Cursor = &page.Next
 	}
-	err := r.output.show(cmd.OutOrStdout(), all, func(t *table) {
-		if len(all.Items) == 0 {
-			t.line("no discrepancy was found")
-			return
+	open := 0
+	for i := range all.Items {
+		if all.Items[i].HealedAt.IsZero() {
+			open++
 		}
-		t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND")
-		for i := range all.Items {
-			f := &all.Items[i]
-			t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason, exactly(f.FoundAt))
-		}
-	})
-	if err == nil && len(all.Items) > 0 {
+	}
+	err := r.output.show(cmd.OutOrStdout(), all, func(t *table) { drawFound(t, all.Items, open) })
+	if err == nil && open > 0 {
 		return &exit{code: exitError}
 	}
 	return err
+}
+
+func drawFound(t *table, found []client.Discrepancy, open int) {
+	if len(found) == 0 {
+		t.line("no discrepancy was found")
+		return
+	}
+	t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND", "HEALED")
+	for i := range found {
+		f := &found[i]
+		healed := "-"
+		if !f.HealedAt.IsZero() {
+			healed = exactly(f.HealedAt) + ": " + f.Healed
+		}
+		t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason, exactly(f.FoundAt), healed)
+	}
+	t.line("")
+	t.line(fmt.Sprintf("%s, %d of them healed.", countIs(len(found), "discrepancy", "discrepancies"), len(found)-open))
 }
 
 // rowsBy says what each row of an audit's table is about.
@@ -163,6 +181,13 @@ func drawAudited(t *table, page client.AuditedPage, by rowsBy) {
 		for i := range page.Discrepancies {
 			f := &page.Discrepancies[i]
 			t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason)
+		}
+	}
+	if len(page.Held) > 0 {
+		t.line("")
+		t.row("HELD JOB", "VERSION", "SINCE", "REASON")
+		for _, h := range page.Held {
+			t.row(string(h.Job), strconv.Itoa(h.Version), exactly(h.Since), h.Reason)
 		}
 	}
 	if len(page.Days) > 0 {

@@ -166,7 +166,9 @@ func (r *remote) setHold(cmd *cobra.Command, h client.HoldRequest) error {
 	if err != nil {
 		return err
 	}
-	now, err := client.Read[client.Hold](api.SetHold(cmd.Context(), nil, h))
+	now, err := client.Again(cmd.Context(), r.again, func() (client.Hold, error) { // turned twice, it is as it is after once
+		return client.Read[client.Hold](api.SetHold(cmd.Context(), nil, h))
+	})
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,27 @@ func longer(t *testing.T, limit, grace string) bool {
 	return a > b
 }
 
+// hidesTheSeed checks that a container opens the seed as root and runs the executor as the
+// user of its image, who gets it as standard input.
+func hidesTheSeed(t *testing.T, where string, entry, args any, seed string) {
+	t.Helper()
+	list, _ := entry.([]any)
+	script := fmt.Sprint(inside(entry, 2))
+	if fmt.Sprint(inside(entry, 0)) != "sh" || fmt.Sprint(inside(entry, 1)) != "-c" || len(list) != 4 ||
+		!strings.HasPrefix(script, "exec setpriv --reuid=65532 --regid=65532 --clear-groups /usr/bin/carillon ") || !strings.HasSuffix(script, `"$@" <`+seed) {
+		t.Errorf("%s: the executor begins by %v", where, entry)
+	}
+	if from := argumentOf(args, "--credential"); from != "-" {
+		t.Errorf("%s: the executor reads its seed from %q", where, from)
+	}
+}
+
+// keepsSpool reports whether an executor has its spool in a folder of a volume that the
+// image gives to its user.
+func keepsSpool(args any, mount string) bool {
+	return mount == "/var/lib/carillon" && strings.HasPrefix(argumentOf(args, "--spool"), mount+"/")
+}
+
 func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
 	contract, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
@@ -73,6 +94,9 @@ func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
 	dockerfile := string(deployed(t, "Dockerfile"))
 	if !strings.Contains(dockerfile, "USER 65532:65532") || !strings.Contains(dockerfile, ":nonroot AS server") || strings.Count(dockerfile, `ENTRYPOINT ["/usr/bin/carillon"]`) != 2 {
 		t.Error("the images run something else, or as somebody else, than the manifests expect")
+	}
+	if !strings.Contains(dockerfile, "--chown=65532:65532 /empty /var/lib/carillon\nUSER 65532:65532") {
+		t.Error("the executor's user cannot write to a volume at /var/lib/carillon")
 	}
 	containers := 0
 	var labels, selectors []string
@@ -88,8 +112,21 @@ func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
 		containers++
 		c, volume := inside(pod, "containers", 0), fmt.Sprint(inside(pod, "volumes", 0))
 		args, name := inside(c, "args"), fmt.Sprint(inside(c, "name"))
-		if user := fmt.Sprint(inside(pod, "securityContext", "runAsUser")); user != "65532" {
+		if user := fmt.Sprint(inside(pod, "securityContext", "runAsUser")); name != "executor" && user != "65532" {
 			t.Errorf("%s runs as %s", name, user)
+		}
+		if name == "executor" {
+			hidesTheSeed(t, "kubernetes", inside(c, "command"), args, "/etc/carillon/seed")
+			if fmt.Sprint(inside(c, "securityContext", "runAsUser")) != "0" || inside(pod, "securityContext", "fsGroup") != nil {
+				t.Error("root does not open the seed, or lets a group read it")
+			}
+			modes := fmt.Sprint(volume)
+			if !strings.Contains(modes, fmt.Sprintf("mode:%d path:seed", 0o400)) || !strings.Contains(modes, fmt.Sprintf("mode:%d path:ca.pem", 0o444)) {
+				t.Errorf("the seed is not for root alone, or what the executor needs is: %s", modes)
+			}
+			if mount := fmt.Sprint(inside(c, "volumeMounts", 1, "mountPath")); !keepsSpool(args, mount) {
+				t.Errorf("the spool is not on the volume at %s", mount)
+			}
 		}
 		if mount := inside(c, "volumeMounts", 0, "mountPath"); mount != "/etc/carillon" {
 			t.Errorf("%s has its keys at %v", name, mount)
@@ -146,6 +183,20 @@ func TestTheComposeFileFitsTheImagesAndTheProgram(t *testing.T) {
 			}
 		}
 		command := inside(service, "command")
+		if name == "executor" {
+			entry, _ := inside(service, "entrypoint").([]any)
+			if len(entry) == 4 { // a dollar is written twice
+				entry[2] = strings.ReplaceAll(fmt.Sprint(entry[2]), "$$", "$")
+			}
+			hidesTheSeed(t, "compose", entry, command, "/run/secrets/credential")
+			if inside(service, "user") != "root" || !strings.Contains(setup, "\nchmod 600 secrets/default.seed\n") {
+				t.Error("the seed is not for root alone")
+			}
+			_, mount, _ := strings.Cut(fmt.Sprint(inside(service, "volumes", 0)), ":")
+			if !keepsSpool(command, mount) {
+				t.Errorf("the spool is not on the volume at %s", mount)
+			}
+		}
 		if grace := argumentOf(command, "--grace"); grace != "" && !longer(t, fmt.Sprint(inside(service, "stop_grace_period")), grace) {
 			t.Errorf("%s is killed before its grace of %s is over", name, grace)
 		}

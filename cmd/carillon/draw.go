@@ -338,6 +338,14 @@ func drawGroups(t *table, groups client.GroupList) {
 		}
 	}
 	for _, g := range groups.Items {
+		for _, i := range g.Instances {
+			if i.Reason != "" {
+				t.line(fmt.Sprintf("instance %s of group %s: %s", i.Instance, g.ExecutorGroup, i.Reason))
+			}
+		}
+		if g.Suspended != "" {
+			t.line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
+		}
 		if g.Limit > 0 || g.Rate > 0 {
 			t.line(fmt.Sprintf("group %s %s; %s", g.ExecutorGroup, groupLimits(g), countOf(g.Waiting, "run")+" waiting"))
 		}

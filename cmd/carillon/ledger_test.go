@@ -47,6 +47,16 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 	for _, by := range []rowsBy{byGroup, byJob, byDay} {
 		golden(t, "audit-by-"+string(by), func(tab *table) { drawAudited(tab, audited, by) })
 	}
+	held := client.AuditedPage{
+		Days: days[1:2], Total: days[1].Tally, DecidedUntil: at("03:25:00.000"),
+		Held: []outcome.Held{{Job: "billing/sums", Version: 4, Since: at("03:10:00.000"), Reason: "a newer server saved version 4, and this server cannot read it"}},
+	}
+	golden(t, "audit-held", func(tab *table) { drawAudited(tab, held, byJob) })
+
+	found := client.Discrepancy{Job: "billing/report", FireTime: bad.FireTime, RunID: bad.RunID, Version: 3, Reason: "nothing is known of it", FoundAt: at("04:01:00.000")}
+	healed := found
+	healed.HealedAt, healed.Healed = at("04:31:00.000"), "its fire is recorded as ran now"
+	golden(t, "audit-found", func(tab *table) { drawFound(tab, []client.Discrepancy{found, healed}, 1) })
 }
 
 func TestRangesOfThePastCountBackFromTheirEnd(t *testing.T) {

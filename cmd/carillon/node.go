@@ -64,7 +64,9 @@ type nodeConfig struct {
 type gate struct {
 	system *nats.Conn
 	keys   callout.Keys
-	budget int64 // see callout.Config
+	// See callout.Config.
+	budget      int64
+	connections int
 }
 
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
@@ -160,7 +162,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	reg := n.metrics
 	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
 	if c.gate != nil { // below all others: executors are to come in until the end
-		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget})
+		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget, Connections: c.gate.connections})
 		if err != nil {
 			return nil, err
 		}

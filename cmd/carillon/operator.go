@@ -41,7 +41,7 @@ func (o *operatorOptions) open(ctx context.Context, cmd *cobra.Command) (*bus.Co
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.Open(ctx); err != nil {
+	if err := bus.Patiently(ctx, conn.Open); err != nil {
 		conn.NC.Close()
 		return nil, err
 	}

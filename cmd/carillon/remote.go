@@ -83,6 +83,11 @@ func (r *remote) api() (*client.API, error) {
 	return api, nil
 }
 
+// again tells that a part of the system is away, and that the server is asked again.
+func (r *remote) again(err error, pause time.Duration) {
+	r.say(err.Error() + "; trying again in " + job.Duration(pause).String())
+}
+
 // dial returns the API of a server whose certificate is signed by an authority in the
 // file ca, or by one of the system's if that is empty.
 func dial(server, by, ca string) (*client.API, error) {

@@ -43,6 +43,7 @@ type serverOptions struct {
 	roleList, masterKey string
 	natsKeys            string
 	budget              int64
+	connections         int
 	certFile, keyFile   string
 	logLevel, logFormat string
 }
@@ -84,6 +85,7 @@ func newServerCommand() *cobra.Command {
 	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "how large the stream of events may be; raises its limit, and never lowers it (default 8GiB)")
 	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "how large the stream of log lines may be; raises its limit, and never lowers it (default 8GiB)")
 	f.Var((*sizeFlag)(&o.budget), "group-budget", "how many bytes a second the executors of a group may send; a group that sends more is refused for a while (default 16MiB)")
+	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "how many connections to NATS the executors of a group may have; further ones are refused")
 	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -108,6 +110,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
 		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
+	}
+	if o.connections < 1 {
+		return &job.InvalidError{Field: "group-connections", Reason: fmt.Sprintf("%d must be at least 1", o.connections)}
 	}
 	var listener net.Listener
 	if slices.Contains(o.roles, roleAPI) {
@@ -174,7 +179,7 @@ func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
 		conn.NC.Close()
 		return nil, err
 	}
-	o.gate.budget = o.budget
+	o.gate.budget, o.gate.connections = o.budget, o.connections
 	return conn, nil
 }
 

@@ -57,7 +57,10 @@ func drawVersions(t *table, list client.VersionList) {
 	t.row("VERSION", "SINCE", "BY", "TASK", "NOTE")
 	for _, v := range list.Items {
 		what := v.Task.Kind() + ": " + taskText(v.Task)
-		if v.Deleted {
+		switch {
+		case v.Format > job.VersionFormat:
+			what = "a newer server saved it, and this program cannot read it"
+		case v.Deleted:
 			what = "deleted"
 		}
 		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), cell(v.Author, 20), cell(what, 60), cell(v.Note, noteWidth))
@@ -145,6 +148,9 @@ func restore(ctx context.Context, api *client.API, name job.Name, version int, p
 	}
 	found := -1
 	for i, v := range list.Items {
+		if v.Version == version && v.Format > job.VersionFormat {
+			return none, fmt.Errorf("%w: version %d of job %s was saved by a newer server; restore it with a program of that version", job.ErrConflict, version, name)
+		}
 		if v.Version == version && !v.Deleted {
 			found = i
 		}

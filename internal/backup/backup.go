@@ -41,10 +41,11 @@ func (p part) has(key string) bool {
 // operationHeader marks a deletion in a bucket.
 const operationHeader = "KV-Operation"
 
-// scan yields all entries of a part, in the order in which they were written.
+// scan yields all entries of a part, in the order in which they were written. It waits for half
+// a minute while NATS does not answer.
 func (p part) scan(ctx context.Context, conn *bus.Conn, yield func(*entry) error) error {
 	var failed error
-	err := conn.Scan(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *bus.Stored) bool {
+	err := conn.ScanPatiently(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *bus.Stored) bool {
 		key := strings.TrimPrefix(s.Subject, "$KV."+p.bucket+".")
 		if !p.has(key) {
 			return true

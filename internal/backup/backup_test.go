@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,13 @@ var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
 // system returns a connection to a NATS server of its own, set up with so many shards.
 func system(t *testing.T, shards int) *bus.Conn {
 	t.Helper()
+	conn, _ := brokered(t, shards)
+	return conn
+}
+
+// brokered is system with the server. The connection is its client x.
+func brokered(t *testing.T, shards int) (*bus.Conn, *bustest.Broker) {
+	t.Helper()
 	broker := bustest.NewBroker(t)
 	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("x"))}})
 	if err != nil {
@@ -31,7 +39,7 @@ func system(t *testing.T, shards int) *bus.Conn {
 	}
 	t.Cleanup(conn.NC.Close)
 	check(t, conn.Setup(t.Context(), bus.Assets{Shards: shards}))
-	return conn
+	return conn, broker
 }
 
 func check(t *testing.T, err error) {
@@ -173,5 +181,27 @@ func TestNothingIsRestoredUnderARunningServer(t *testing.T) {
 		}
 		check(t, lease.Release(t.Context()))
 		check(t, read(t, file).Restore(t.Context(), fresh))
+	})
+}
+
+func TestABackupOutlastsANATSThatIsSilentForAWhileAndNamesWhatDoesNotAnswer(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		conn, broker := brokered(t, 4)
+		j := job.Job{Job: "billing/report", Task: job.Task{Handler: "h"}}.WithDefaults()
+		_, _, err := conn.PutJob(t.Context(), j, bus.Edit{At: time.Now(), Author: "ann"})
+		check(t, err)
+		broker.Partition("x")
+		time.AfterFunc(20*time.Second, func() { broker.Heal("x") })
+		var file bytes.Buffer
+		n, err := backup.Take(t.Context(), conn, &file, "1.2.3")
+		check(t, err)
+		if f := read(t, file.Bytes()); n != 2 || f.Head.Shards != 4 { // the job and its group
+			t.Errorf("%d entries, %+v", n, f.Head)
+		}
+		broker.Partition("x")
+		_, err = backup.Take(t.Context(), conn, &file, "1.2.3")
+		if !errors.Is(err, job.ErrUnavailable) || !strings.HasPrefix(err.Error(), "read bucket JOBS: NATS did not answer for 3") {
+			t.Errorf("%v", err)
+		}
 	})
 }

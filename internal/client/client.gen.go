@@ -184,6 +184,7 @@ type HandlerItem = api.HandlerItem
 type HandlerList = api.HandlerList
 type Health = api.Health
 type HealthStatus = api.HealthStatus
+type HeldJob = api.HeldJob
 type HeldRole = api.HeldRole
 type HistoryState = api.HistoryState
 type Hold = api.Hold

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"carillon/job"
 )
@@ -82,17 +83,18 @@ func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerPara
 }
 
 // Audited returns the audit of all jobs that match params, reading as many pages as
-// that takes. After each but the last, came is called with what there is so far; so much is
-// returned with an error, too.
-func (a *API) Audited(ctx context.Context, params AuditLedgerParams, came func(AuditedPage)) (AuditedPage, error) {
+// that takes, each as [Again] does. After each but the last, came is called with what there is so
+// far; so much is returned with an error, too.
+func (a *API) Audited(ctx context.Context, params AuditLedgerParams, came func(AuditedPage), said func(error, time.Duration)) (AuditedPage, error) {
 	all := AuditedPage{Days: []LedgerDay{}, Discrepancies: []Finding{}}
 	for {
-		page, err := Read[AuditedPage](a.AuditLedger(ctx, &params))
+		page, err := Again(ctx, said, func() (AuditedPage, error) { return Read[AuditedPage](a.AuditLedger(ctx, &params)) })
 		if err != nil {
 			return all, err
 		}
 		all.Days = append(all.Days, page.Days...)
 		all.Discrepancies = append(all.Discrepancies, page.Discrepancies...)
+		all.Held = append(all.Held, page.Held...)
 		all.Total.Merge(page.Total)
 		if all.DecidedUntil.IsZero() || page.DecidedUntil.Before(all.DecidedUntil) {
 			all.DecidedUntil = page.DecidedUntil

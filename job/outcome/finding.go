@@ -16,4 +16,7 @@ type Finding struct {
 	Version  int       `json:"version,omitempty"`
 	Reason   string    `json:"reason"` // what is wrong
 	FoundAt  time.Time `json:"found_at"`
+	// HealedAt is when the audit saw that nothing is wrong any more, and Healed what it saw.
+	HealedAt time.Time `json:"healed_at,omitzero"`
+	Healed   string    `json:"healed,omitempty"`
 }

@@ -33,11 +33,21 @@ type JobEntry struct {
 	Entry
 }
 
+// Held is a job whose fires since an instant nobody decides, because of a version that the
+// servers cannot read which fire for it, or this one.
+type Held struct {
+	Job     job.Name  `json:"job"`
+	Version int       `json:"version"`
+	Since   time.Time `json:"since"`
+	Reason  string    `json:"reason"`
+}
+
 // Page is a part of an audit. Jobs are in the order of their names.
 type Page struct {
 	Days          []Day      `json:"items"`
 	Total         Tally      `json:"total"` // of the page
 	Discrepancies []JobEntry `json:"discrepancies"`
+	Held          []Held     `json:"held,omitempty"`
 	// DecidedUntil is the position of the shard that is furthest behind.
 	DecidedUntil time.Time `json:"decided_until"`
 	Next         string    `json:"next,omitempty"`

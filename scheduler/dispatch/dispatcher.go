@@ -44,6 +44,12 @@ type Dispatcher struct {
 	presence presence
 	handing  atomic.Int32 // triggers that executors have handed over
 
+	// How many suspended instances this node has shown last, and when; used by look alone.
+	said   int
+	saidAt time.Time
+	saying atomic.Bool
+	spun   chan struct{} // wakes Run when a group is to be served for what its executors pull
+
 	mu     sync.Mutex
 	groups map[string]*group    // that have a live instance
 	known  map[string]bus.Group // what is kept of all groups
@@ -58,7 +64,7 @@ func New(conn *bus.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]bus.Group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, spun: make(chan struct{}, 1), groups: map[string]*group{}, known: map[string]bus.Group{}}, nil
 }
 
 // Run hands triggers over until ctx is done; then it hands back what it has. Every
@@ -76,6 +82,14 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		d.log.WarnContext(ctx, "hand-backs of other nodes not heard", "error", err)
 	} else {
 		defer func() { _ = backs.Unsubscribe() }()
+	}
+	for subject, hear := range map[string]nats.MsgHandler{bus.NakAdvisories: d.hearNak, bus.SubjectSuspended: d.hearSuspended} {
+		sub, err := d.conn.NC.Subscribe(subject, hear)
+		if err != nil {
+			d.log.WarnContext(ctx, "instances that give triggers back are not suspended", "error", err)
+			continue
+		}
+		defer func() { _ = sub.Unsubscribe() }()
 	}
 	groups := d.watch(ctx, d.conn.WatchGroups)
 	if groups == nil {
@@ -118,6 +132,8 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.hear(ctx, e, heard)
 		case m := <-handed:
 			d.takeHanded(ctx, m)
+		case <-d.spun:
+			d.look(ctx, time.Now())
 		case now := <-tick.C:
 			d.probe(ctx)
 			d.look(ctx, now)
@@ -207,16 +223,18 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 	d.settleLocked(ctx, g)
 }
 
-// look drops instances whose heartbeat has ceased.
+// look drops instances whose heartbeat has ceased, and suspends those that give triggers back
+// again and again.
 func (d *Dispatcher) look(ctx context.Context, now time.Time) {
+	d.saySuspensions(ctx, now)
 	since, current := d.presence.sinceWhen()
-	if !current {
-		return // a heartbeat that is missing says nothing
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, g := range d.groups {
-		g.expire(now, since)
+		g.judgeNaks(now)
+		if current { // else a heartbeat that is missing says nothing
+			g.expire(now, since)
+		}
 		d.settleLocked(ctx, g)
 	}
 }
@@ -224,6 +242,10 @@ func (d *Dispatcher) look(ctx context.Context, now time.Time) {
 // settleLocked begins or ends serving a group, as it has live instances or not.
 func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	known, open := g.count()
+	standing := g.naks.standing(time.Now())
+	if _, pulls := standing[""]; pulls && !g.as.Governed() {
+		open++ // what the group's executors pull is pulled here, too
+	}
 	if g.stop != nil && (open == 0 || g.as.Governed() != g.served.Governed() || g.as.GroupLimits != g.served.GroupLimits) {
 		g.stop()
 		g.stop = nil
@@ -237,7 +259,7 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 		}
 		d.serving.Go(func() { defer stop(); serve(serving) })
 	}
-	if known == 0 {
+	if known == 0 && open == 0 && len(standing) == 0 {
 		delete(d.groups, g.name)
 	}
 	d.metrics.groups.Set(float64(len(d.groups)))

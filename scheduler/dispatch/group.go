@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -12,18 +13,25 @@ import (
 type group struct {
 	roster
 	backs backs
+	naks  naks
 	court court
 	d     *Dispatcher
 	name  string
 	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
 	// what is known of the group, and as which it is served.
-	stop   context.CancelFunc
-	as     bus.Group
-	served bus.Group
+	stop context.CancelFunc
+	as   bus.Group
+	// pulled wakes serve when it is to pull what executors pull.
+	pulled chan struct{}
+	// How many instances were suspended when it was looked last.
+	barring int
+	served  bus.Group
 }
 
 func newGroup(d *Dispatcher, name string) *group {
-	return &group{d: d, name: name, roster: roster{members: map[string]*member{}}}
+	g := &group{d: d, name: name, pulled: make(chan struct{}, 1), roster: roster{members: map[string]*member{}}}
+	g.barred = func(instance string) bool { return g.naks.suspended(instance, time.Now()) }
+	return g
 }
 
 // answer tells JetStream about a trigger. An answer that is lost is made up for by its

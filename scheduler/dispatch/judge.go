@@ -59,6 +59,10 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	<-again.C
 	for {
 		o.sign()
+		if o.g.naks.allGivenBack(o.seq, o.delivery) { // which may be heard after the trigger
+			o.clear = true
+			return false
+		}
 		switch v := o.g.judge(ctx, o); v {
 		case free:
 			o.clear = true

@@ -10,6 +10,9 @@ import (
 type metrics struct {
 	groups   prometheus.Gauge       // that have an instance
 	outcomes *prometheus.CounterVec // of deliveries of routed triggers
+
+	suspended   prometheus.Gauge       // instances, at present
+	suspensions *prometheus.CounterVec // by group
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -21,11 +24,17 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Namespace: "carillon", Name: "routed_triggers_total",
 			Help: "Deliveries of routed triggers, by what became of them.",
 		}, []string{"outcome"}),
+		suspended: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: "carillon", Name: "instances_suspended", Help: "Instances that get no triggers for a while, as they give them back again and again; each server says so of all.",
+		}),
+		suspensions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "carillon", Name: "suspensions_total", Help: "How often this server has found that an instance gives triggers back again and again.",
+		}, []string{"executor_group"}),
 	}
 	if r == nil {
 		return m, nil
 	}
-	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes))
+	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes), r.Register(m.suspended), r.Register(m.suspensions))
 }
 
 func (m *metrics) outcome(what string) { m.outcomes.WithLabelValues(what).Inc() }

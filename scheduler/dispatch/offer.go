@@ -104,7 +104,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	}
 	now := time.Now()
 	o := &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
-	o.clear = o.delivery == 1 || g.backs.gaveBack(o)
+	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.seq, o.delivery)
 	return o
 }
 
@@ -310,8 +310,9 @@ func (o *offer) why(r result) string {
 	return fmt.Sprintf("no instance%s is free: %s", with, o.listed())
 }
 
-// remember notes the choice, where routes look back at it.
+// remember notes who has the trigger, and the choice where routes look back at it.
 func (o *offer) remember(m *member) {
+	o.g.naks.handed(o.seq, o.delivery, m.name)
 	if o.remembers() {
 		o.g.note(o.t.Job, m.name)
 		o.g.d.tell(o.g.name, o.t.Job, m.name)

@@ -19,7 +19,7 @@ const (
 
 // presence knows since when this node would have heard of every heartbeat: since then
 // JetStream has answered, and the node's watch has been up to date. While NATS is away,
-// and for bus.InstanceTTL after that, the lack of a heartbeat says nothing of an instance:
+// and for fleet.InstanceTTL after that, the lack of a heartbeat says nothing of an instance:
 // otherwise all would be gone as soon as NATS is back.
 type presence struct {
 	mu         sync.Mutex

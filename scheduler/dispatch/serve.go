@@ -28,6 +28,7 @@ const (
 type server struct {
 	g      *group
 	puller *bus.Puller
+	along  *bus.Puller          // of what executors pull; asked while one of them gives it back again and again
 	asker  *bus.Asker           // nil: all is for workers
 	asked  map[uint64]*question // by their number
 	parked []*offer             // while all instances are busy, by the sequence on the stream
@@ -53,7 +54,8 @@ type question struct {
 func (g *group) serve(ctx context.Context) {
 	s := &server{
 		g: g, puller: g.d.conn.NewPuller(bus.ConsumerRoute(g.name), maxOffers, g.d.log.With("executor_group", g.name)),
-		asked: map[uint64]*question{}, triggers: make(chan *offer, maxOffers), ended: make(chan *offer, maxOffers),
+		along: g.d.conn.NewPuller(bus.ConsumerAny(g.name), maxOffers, g.d.log.With("executor_group", g.name)),
+		asked: map[uint64]*question{}, triggers: make(chan *offer, 2*maxOffers), ended: make(chan *offer, 2*maxOffers),
 	}
 	defer s.wait.Wait()
 	defer close(s.triggers)
@@ -77,15 +79,21 @@ func (g *group) serve(ctx context.Context) {
 		default:
 			s.puller.Ask(maxOffers - s.inHand)
 		}
+		if g.naks.suspended("", time.Now()) {
+			s.along.Ask(maxOffers)
+		}
 		select {
 		case <-ctx.Done():
 		case m := <-s.puller.Inbox():
-			s.begin(ctx, m)
+			s.begin(ctx, s.puller, m)
+		case m := <-s.along.Inbox():
+			s.begin(ctx, s.along, m)
 		case m := <-answers:
 			s.hear(ctx, m)
 		case o := <-s.ended:
 			s.end(o)
 		case <-opens.C:
+		case <-g.pulled:
 		case now := <-tick.C:
 			s.look(ctx, now)
 		}
@@ -94,12 +102,16 @@ func (g *group) serve(ctx context.Context) {
 }
 
 // begin takes a trigger in.
-func (s *server) begin(ctx context.Context, m *nats.Msg) {
-	if !s.puller.Take(m) {
+func (s *server) begin(ctx context.Context, from *bus.Puller, m *nats.Msg) {
+	if !from.Take(m) {
 		return
 	}
 	o := s.g.newOffer(ctx, m)
 	if o == nil {
+		return
+	}
+	if s.inHand >= maxOffers { // here it would wait for what is in hand, and elsewhere go round
+		o.handBack()
 		return
 	}
 	s.inHand++
@@ -186,9 +198,11 @@ func (s *server) stop(ctx context.Context, answers <-chan *nats.Msg) {
 	// The group's context is done, but what is on its way would be missing for AckWait.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	for _, m := range s.puller.Drain(last) {
-		if s.puller.Take(m) {
-			s.g.answer(m, bus.NakAfter(holdMin))
+	for _, p := range []*bus.Puller{s.puller, s.along} {
+		for _, m := range p.Drain(last) {
+			if p.Take(m) {
+				s.g.answer(m, bus.NakAfter(holdMin))
+			}
 		}
 	}
 	patience := time.NewTimer(runWait)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"carillon/job"
 )
@@ -62,7 +61,7 @@ func (m *Machine) decide(plans job.History, first, end int, after, upto, now int
 				}
 			}
 		}
-		m.judgeOnTime(p, i, onTime, yield)
+		m.judgeOnTime(p, i, onTime, now, yield)
 		inTime -= len(onTime)
 	}
 	if len(late) > 0 {
@@ -79,12 +78,14 @@ func before(fires []job.Fire, upto int64) int64 {
 }
 
 // judgeOnTime yields a run for each fire, unless it is excluded.
-func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, yield func(verdict)) {
+func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
 	var run runOf
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
 		if why := m.excluded(p, f.At); why != "" {
 			v.status, v.reason = job.StatusSkipped, why
+		} else {
+			v.reason = m.withinGrace(f.Due, now)
 		}
 		run.add(v, yield)
 	}
@@ -112,7 +113,7 @@ func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, 
 // lump returns one verdict for plan i's fires due in (after, upto], of which either all
 // were called off or none. It has no count when there are none.
 func (m *Machine) lump(plans job.History, i int, after, upto, now int64) verdict {
-	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule, reason: m.missedReason(newestAt(plans, now), now)}
+	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
 	plans.Fires(i, after, upto, func(f job.Fire) bool {
 		if v.count == 0 {
 			v.first = f
@@ -123,10 +124,12 @@ func (m *Machine) lump(plans job.History, i int, after, upto, now int64) verdict
 	if v.count == 0 {
 		return v
 	}
+	v.last, _ = plans.LastDue(i, after, upto)
 	if why := plans[i].WhyOff(v.first.At); why != "" {
 		v.status, v.reason = job.StatusSkipped, why
+	} else {
+		v.reason = m.missedReason(newestAt(plans, now), v.first.Due, v.last.Due, now)
 	}
-	v.last, _ = plans.LastDue(i, after, upto)
 	return v
 }
 
@@ -140,27 +143,24 @@ func newestAt(plans job.History, now int64) *job.Plan {
 	return &plans[0]
 }
 
-// missedReason says why late fires are not run, by the version p that rules at now.
-func (m *Machine) missedReason(p *job.Plan, now int64) string {
+// missedReason says why late fires, due in [first, last], are not run, by the version p that
+// rules at now.
+func (m *Machine) missedReason(p *job.Plan, first, last, now int64) string {
+	late := "noticed too late" + m.because(first, last)
 	switch {
 	case m.held(now):
-		return "noticed too late, and everything was paused by then"
+		return late + ", and everything was paused by then"
 	case p.Deleted:
-		return "noticed too late, and the job was deleted by then"
+		return late + ", and the job was deleted by then"
 	case p.WhyPaused(now) != "":
-		return "noticed too late, and the job was paused by then"
+		return late + ", and the job was paused by then"
 	case p.Misfire.Policy == job.FireAll:
-		return "noticed too late, and older than the misfire policy fire_all reaches"
+		return late + ", and older than the misfire policy fire_all reaches"
 	case p.Misfire.Policy == job.FireOnce:
-		return "noticed too late; by misfire policy fire_once the latest ran for all"
+		return late + "; by misfire policy fire_once the latest ran for all"
 	default:
-		return "noticed too late, and the misfire policy is skip"
+		return late + ", and the misfire policy is skip"
 	}
-}
-
-// lateReason says how late a fire that runs all the same was noticed.
-func lateReason(due, now int64) string {
-	return fmt.Sprintf("noticed %s late", job.Duration(time.Duration(now-due)*time.Millisecond))
 }
 
 // judgeLate yields what becomes of fires that were noticed late, and of which the
@@ -193,14 +193,14 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now 
 			v.status, v.cause = job.StatusPending, job.CauseMisfire
 		default:
 			missed++
-			v.status, v.reason = job.StatusMissed, m.missedReason(rule, now)
+			v.status, v.reason = job.StatusMissed, m.missedReason(rule, f.Due, f.Due, now)
 		}
 		verdicts[k] = v
 	}
 	var run runOf
 	for _, v := range verdicts {
 		if v.status == job.StatusPending {
-			v.reason = lateReason(v.first.Due, now)
+			v.reason = m.lateReason(v.first.Due, now)
 			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
 				v.reason += fmt.Sprintf(", for %d misfires", missed)
 			}

@@ -143,9 +143,11 @@ func (m *Machine) decideDelay(id uint32, upto, now int64) (verdict, *delay) {
 	case why != "":
 		v.status, v.reason = job.StatusSkipped, why
 	case late && (p.Misfire.Policy == job.MisfireSkip || m.held(now)):
-		v.status, v.reason = job.StatusMissed, m.missedReason(p, now)
+		v.status, v.reason = job.StatusMissed, m.missedReason(p, fire.Due, fire.Due, now)
 	case late:
-		v.cause, v.reason = job.CauseMisfire, lateReason(fire.Due, now)
+		v.cause, v.reason = job.CauseMisfire, m.lateReason(fire.Due, now)
+	default:
+		v.reason = m.withinGrace(fire.Due, now)
 	}
 	switch {
 	case v.status == job.StatusPending:

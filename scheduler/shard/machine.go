@@ -93,6 +93,8 @@ type Machine struct {
 	looked uint64          // up to which deferred items are known
 	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
 
+	standstills []Standstill // that explain why fires are decided late
+
 	building *builder // the batch that Step is building
 
 	backfills  map[uint32][]*backfill // by id of the job, oldest first

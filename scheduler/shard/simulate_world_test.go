@@ -43,7 +43,7 @@ type world struct {
 	trig    *stream
 	records []*bus.Record // that were stored
 	events  []storedEvent
-	changes []any // *job.Version, *job.CalendarVersion, bus.Hold: in the order they were saved
+	changes []any // *job.Version, *job.CalendarVersion, job.Hold: in the order they were saved
 	names   []job.Name
 	newest  map[job.Name]*job.Version
 	planner *job.Planner

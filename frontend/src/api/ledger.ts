@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "./client";
 import type { JobRef } from "./jobs";
 import type { Fate } from "./schema.gen";
@@ -11,6 +11,19 @@ export function ledgerAudit(range: { from: string; to?: string; group?: string }
       dataOf(api.GET("/api/v1/ledger", { signal, params: { query: { ...range, cursor: pageParam } } })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
+/** The newest of what the continuous audit found, healed or not. */
+export function discrepanciesFound(range: { from: string; group?: string }) {
+  return queryOptions({
+    queryKey: ["ledger", "found", range],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/ledger/discrepancies", { signal, params: { query: { ...range, limit: 100 } } }),
+      ),
     placeholderData: keepPreviousData,
     retry: false,
   });

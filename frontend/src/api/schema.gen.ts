@@ -2982,6 +2982,8 @@ export interface components {
             /** @description Fires that somebody has called off, and that were ahead when the version was saved */
             skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
+            /** @description Above that which this server reads, a newer server has saved the version, and only job, version, effective_from and format are told */
+            format?: number;
         };
         /** @description A fire that somebody has called off. */
         Skip: {
@@ -4102,16 +4104,37 @@ export interface components {
             reason: string;
             /** Format: date-time */
             found_at: string;
+            /**
+             * Format: date-time
+             * @description When the continuous audit saw that nothing is wrong any more; absent while something is
+             */
+            healed_at?: string;
+            /** @description What it saw */
+            healed?: string;
         };
         DiscrepancyPage: {
             items: components["schemas"]["Discrepancy"][];
             next?: string;
+        };
+        /** @description A job whose fires wait for a newer server: one saved a version that the others cannot read. */
+        HeldJob: {
+            job: string;
+            /** @description That cannot be read */
+            version: number;
+            /**
+             * Format: date-time
+             * @description Its fires after this instant are undecided
+             */
+            since: string;
+            reason: string;
         };
         AuditedPage: {
             items: components["schemas"]["LedgerDay"][];
             /** @description Of the page */
             total: components["schemas"]["Tally"];
             discrepancies: components["schemas"]["Finding"][];
+            /** @description Jobs whose fires nobody decides at present */
+            held?: components["schemas"]["HeldJob"][];
             /**
              * Format: date-time
              * @description The position of the shard that is furthest behind
@@ -4157,6 +4180,12 @@ export interface components {
                 dead_letters?: boolean;
                 /** @description NATS refuses for good what a shard is to store, so its jobs do not fire */
                 shards_parked?: boolean;
+                /** @description The clock of a server is out of line, so it fires nothing, or that of NATS */
+                clock_wrong?: boolean;
+                /** @description An executor group sends more than its budget, and is cut off for a while */
+                over_budget?: boolean;
+                /** @description An instance gives triggers back again and again, and gets none for a while */
+                instances_suspended?: boolean;
             };
             /**
              * @description What shares an incident
@@ -4793,10 +4822,13 @@ export interface components {
             instance: string;
             /**
              * @description draining: finishes what it has, then leaves; cordoned: takes no new runs, and stays;
-             *     lost: its heartbeat has ceased; incompatible: its SDK is too old for routed runs
+             *     lost: its heartbeat has ceased; suspended: it gives triggers back again and again, so
+             *     servers offer it none for a while; incompatible: its SDK is too old for routed runs
              * @enum {string}
              */
-            state: "online" | "draining" | "cordoned" | "lost" | "incompatible";
+            state: "online" | "draining" | "cordoned" | "lost" | "suspended" | "incompatible";
+            /** @description Of one that is suspended: why, and until when */
+            reason?: string;
             kinds?: string[] | null;
             handlers?: string[];
             slots: number;
@@ -4883,6 +4915,8 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "draining" | "empty";
+            /** @description Why servers pull its triggers too and hand them out; absent while executors give none back again and again */
+            suspended?: string;
             instances: components["schemas"]["Instance"][];
         };
         GroupLimits: {
@@ -5216,6 +5250,7 @@ export type LedgerDay = components['schemas']['LedgerDay'];
 export type Finding = components['schemas']['Finding'];
 export type Discrepancy = components['schemas']['Discrepancy'];
 export type DiscrepancyPage = components['schemas']['DiscrepancyPage'];
+export type HeldJob = components['schemas']['HeldJob'];
 export type AuditedPage = components['schemas']['AuditedPage'];
 export type Severity = components['schemas']['Severity'];
 export type Alert = components['schemas']['Alert'];

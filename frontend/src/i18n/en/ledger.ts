@@ -11,6 +11,12 @@ export const ledger = {
   noneHint: "Jobs that fire by a schedule have a row for each day.",
   allWell: "Every fire is accounted for.",
   findings: (n: number) => `${count(n, "fire contradicts", "fires contradict")} what is promised`,
+  found: "Found by the continuous audit",
+  healedAt: (when: string) => `healed ${when}`,
+  notHealed: "not healed",
+  held: (n: number) => `${count(n, "job waits", "jobs wait")} for a newer server`,
+  heldBy: (version: number) =>
+    `A newer server saved version ${version}. It fires again once all servers can read it.`,
   decided: "Decided until",
   job: "Job",
   days: "Days",

@@ -13,6 +13,9 @@ export const kinds = [
   "discrepancy",
   "dead_letters",
   "shards_parked",
+  "clock_wrong",
+  "over_budget",
+  "instances_suspended",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -43,6 +46,9 @@ export function fresh(kind: Kind): When {
     case "discrepancy":
     case "dead_letters":
     case "shards_parked":
+    case "clock_wrong":
+    case "over_budget":
+    case "instances_suspended":
       return { [kind]: true };
   }
 }
@@ -74,5 +80,11 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.dead_letters;
     case "shards_parked":
       return w.shards_parked;
+    case "clock_wrong":
+      return w.clock_wrong;
+    case "over_budget":
+      return w.over_budget;
+    case "instances_suspended":
+      return w.instances_suspended;
   }
 }

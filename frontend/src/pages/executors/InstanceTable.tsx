@@ -57,6 +57,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
       <td>
         <InstanceState state={i.state} />
         {i.drain_by && <DrainLeft by={i.drain_by} />}
+        {i.reason && <div className="mut">{i.reason}</div>}
       </td>
       <td>
         <span className="row g2">

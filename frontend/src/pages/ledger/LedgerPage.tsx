@@ -22,6 +22,7 @@ import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Fate } from "./Fate";
+import { Found, Held } from "./Found";
 import { useLedgerT } from "./texts";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
@@ -43,6 +44,7 @@ export default function LedgerPage() {
   const pages = list.data?.pages ?? [];
   const jobs = byJob(pages.flatMap((p) => p.items));
   const findings = pages.flatMap((p) => p.discrepancies);
+  const held = pages.flatMap((p) => p.held ?? []);
   const total = pages.map((p) => p.total).reduce(addTallies, { fires: 0 });
   const decided = pages.map((p) => p.decided_until).sort()[0];
   return (
@@ -115,6 +117,8 @@ export default function LedgerPage() {
                   </ul>
                 </Card>
               ))}
+            <Held jobs={held} />
+            <Found from={from} group={group} />
             {jobs.length === 0 ? (
               <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
             ) : (

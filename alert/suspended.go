@@ -1,0 +1,56 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/bus"
+	"carillon/job/alerting"
+)
+
+// lookSuspended finds instances that are suspended, those of an executor group together.
+func (s *session) lookSuspended(ctx context.Context, r *alerting.Rule, now time.Time) error {
+	list, err := s.conn.Suspensions(ctx, now)
+	if err != nil {
+		return err
+	}
+	groups := map[string][]bus.Suspension{}
+	for _, one := range list {
+		if r.Match.SelectsGroup(one.Group) {
+			groups[one.Group] = append(groups[one.Group], one)
+		}
+	}
+	for _, group := range sortedKeys(groups) {
+		if err := s.stands(ctx, r, suspendedOf(group), group, now, summaryOf(group, groups[group])); err != nil {
+			return err
+		}
+	}
+	open := s.shelf.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
+	for _, key := range open {
+		inc := s.shelf.incident(key)
+		if inc == nil || len(groups[inc.Group]) > 0 {
+			continue
+		}
+		if err := s.over(ctx, r, suspendedOf(inc.Group), now, "no instance of group "+inc.Group+" is suspended any more"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func suspendedOf(group string) string { return "suspended instances of group " + group }
+
+// summaryOf says which instances of a group are suspended.
+func summaryOf(group string, list []bus.Suspension) string {
+	first := list[0]
+	what := "instance " + first.Instance + " of group " + group
+	if first.Instance == "" {
+		what = "an instance of group " + group
+	}
+	text := fmt.Sprintf("%s is suspended: %s", what, first.Text())
+	if more := len(list) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}

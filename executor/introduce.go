@@ -1,0 +1,115 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/fleet"
+)
+
+// introduction is how an executor gets known: nothing is pulled until a heartbeat of this
+// connection is stored. Who has to ask all that may have a run reads the heartbeats, so
+// whoever has pulled one must be among them; while it was cut off, its last heartbeat may
+// have been forgotten.
+type introduction struct {
+	done       bool
+	result     chan error         // of the try that is under way; nil: none is
+	end        context.CancelFunc // ends it
+	reconnects uint64             // of the connection, when it began
+}
+
+// due reports whether a heartbeat is to be sent that introduces the executor: it is new,
+// its connection is, or the last try failed.
+func (i *introduction) due(nc *nats.Conn) bool {
+	if n := nc.Stats().Reconnects; n != i.reconnects {
+		i.stop()
+		*i = introduction{reconnects: n}
+	}
+	return !i.done && i.result == nil && nc.IsConnected()
+}
+
+func (i *introduction) stop() {
+	if i.end != nil {
+		i.end()
+	}
+}
+
+// introduce begins to store the first heartbeat of this connection, unless that is under
+// way, or another instance has the name.
+func (l *loop) introduce(m *nats.Msg) {
+	in := &l.introduction
+	if in.result != nil || l.conflict != nil {
+		return
+	}
+	ctx, end := l.trial()
+	result := make(chan error, 1)
+	in.result, in.end = result, end
+	l.introducing.Go(func() {
+		defer end()
+		result <- l.e.introduce(ctx, m, l.secret)
+	})
+}
+
+// introducedAs takes in how a try to introduce the executor has ended.
+func (l *loop) introducedAs(err error) {
+	in := &l.introduction
+	in.result = nil
+	switch {
+	case err == nil:
+		in.done, l.introduced = true, true
+		l.beat(time.Now()) // a try may take a while
+	case errors.Is(err, job.ErrConflict):
+		l.conflict, l.introduced = err, false
+	default:
+		l.e.log.Debug("first heartbeat not stored", "error", err)
+	}
+}
+
+// nameEvery is how often it is looked whether another instance of this name lives.
+const nameEvery = time.Second
+
+// introduce stores the first heartbeat of a connection in the place of what is known to be
+// over: nothing, one of this start, or one that an instance of this name has left, or has not
+// renewed for [fleet.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives.
+func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) error {
+	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
+	var since time.Time   // when that was seen first
+	for looked := 0; ; looked++ {
+		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
+		if !bus.HeartbeatTaken(err) {
+			return err
+		}
+		other, seq, err := e.conn.StandingHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, bus.ErrNoMessage): // a replica that lags behind
+		case err != nil: // NATS has no such permission, or is away
+			e.log.DebugContext(ctx, "not known whether another instance has this name", "error", err)
+			return e.publish(ctx, m)
+		case other == nil, other.ControlSecret == secret:
+			if over != seq {
+				over = seq
+				continue
+			}
+		case looked < 2: // a replica that lags behind may have shown an older one
+			seen, since = seq, time.Now()
+			e.log.InfoContext(ctx, "waiting to see whether the instance that had this name is gone", "host", other.Host, "pid", other.PID)
+		case seq != seen:
+			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance), or none",
+				job.ErrConflict, e.cfg.Instance, e.cfg.Group, other.Host, other.PID, other.StartedAt.Format(time.RFC3339))
+		case time.Since(since) >= fleet.InstanceTTL-nameEvery:
+			over = seq
+			continue
+		}
+		if err := pause(ctx, nameEvery); err != nil {
+			return err
+		}
+	}
+}

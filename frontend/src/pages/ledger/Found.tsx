@@ -1,0 +1,66 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CircleCheck, Hourglass, TriangleAlert } from "lucide-react";
+import { refOf } from "@/api/jobs";
+import { discrepanciesFound } from "@/api/ledger";
+import type { HeldJob } from "@/api/schema.gen";
+import { Card } from "@/components/Panel";
+import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { useLedgerT } from "./texts";
+
+/** Jobs whose fires nobody decides, since no server that fires for them can read a version. */
+export function Held({ jobs }: { jobs: HeldJob[] }) {
+  const t = useLedgerT();
+  const f = useFormat();
+  const now = useNow();
+  if (jobs.length === 0) return null;
+  return (
+    <Card title={t.ledger.held(jobs.length)}>
+      <ul className="list">
+        {jobs.map((x) => (
+          <li key={x.job} className="li">
+            <Hourglass size={15} className="c-warn" aria-hidden />
+            <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
+              {x.job}
+            </Link>
+            <span className="num mut">{f.short(x.since, now)}</span>
+            <span className="sec grow trunc">{t.ledger.heldBy(x.version)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** What the continuous audit found in the range, and which of it has healed since. */
+export function Found({ from, group }: { from: string; group: string | undefined }) {
+  const t = useLedgerT();
+  const f = useFormat();
+  const now = useNow();
+  const found = useQuery(discrepanciesFound({ from, group })).data?.items ?? [];
+  if (found.length === 0) return null;
+  return (
+    <Card title={t.ledger.found}>
+      <ul className="list">
+        {found.map((x) => (
+          <li key={x.run_id} className="li">
+            {x.healed_at ? (
+              <CircleCheck size={15} className="c-ok" aria-hidden />
+            ) : (
+              <TriangleAlert size={15} className="c-bad" aria-hidden />
+            )}
+            <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
+              {x.job}
+            </Link>
+            <span className="num mut">{f.short(x.fire_time, now)}</span>
+            <span className="sec grow trunc">{x.healed_at ? (x.healed ?? "") : x.reason}</span>
+            <span className="mut">
+              {x.healed_at ? t.ledger.healedAt(f.short(x.healed_at, now)) : t.ledger.notHealed}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

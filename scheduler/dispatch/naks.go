@@ -1,0 +1,190 @@
+package dispatch
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// nakWindow is in which time give-backs are counted. Executors that keep to the protocol
+	// give a trigger back for a second at least, so less than maxNaks times in it.
+	nakWindow = 10 * time.Second
+	// maxNaks is how often one trigger that executors pull may be given back in nakWindow, and
+	// how many triggers an instance that takes work may, of those that it was handed.
+	maxNaks = 20
+	// suspendedFor is how long an instance is suspended. It doubles up to maxSuspended while
+	// that happens again and again.
+	suspendedFor = time.Minute
+	maxSuspended = 30 * time.Minute
+	// maxTallies bounds what is remembered of triggers.
+	maxTallies = 16384
+)
+
+// naks is what JetStream tells of the triggers of a group that were given back, and by whom.
+// It is safe for concurrent use.
+type naks struct {
+	mu        sync.Mutex
+	triggers  map[uint64]*tally  // by their sequence
+	instances map[string]*tally  // that were handed triggers
+	holders   map[handing]string // which instance was handed what
+	terms     map[string]*term   // by instance; "" is whoever pulls
+}
+
+// handing is a delivery of a trigger.
+type handing struct {
+	seq      uint64
+	delivery int
+}
+
+// tally counts give-backs.
+type tally struct {
+	n     int
+	since time.Time // of the first in the present window
+	// Of a trigger, the last of its deliveries that were all given back, from the first on.
+	chain int
+}
+
+// term is a suspension of an instance, or the last one.
+type term struct {
+	since, until time.Time
+	lasts        time.Duration
+}
+
+// handed remembers which instance was handed a delivery of a trigger.
+func (n *naks) handed(seq uint64, delivery int, instance string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.holders == nil || len(n.holders) >= maxTallies {
+		n.holders = map[handing]string{}
+	}
+	n.holders[handing{seq, delivery}] = instance
+}
+
+// note takes in that a delivery of a trigger was given back. It reports whether whoever
+// pulls gives triggers back too often, or whether the instance that was handed it has become
+// a suspect by it.
+func (n *naks) note(seq uint64, delivery int, pulled bool, now time.Time) (often, suspect bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.triggers == nil || len(n.triggers) >= maxTallies {
+		n.triggers = map[uint64]*tally{}
+	}
+	t := n.triggers[seq]
+	if t == nil {
+		t = &tally{}
+		n.triggers[seq] = t
+	}
+	if delivery == t.chain+1 {
+		t.chain = delivery
+	}
+	holder, handed := n.holders[handing{seq, delivery}]
+	delete(n.holders, handing{seq, delivery})
+	switch {
+	case handed:
+		if n.instances == nil {
+			n.instances = map[string]*tally{}
+		}
+		if n.instances[holder] == nil {
+			n.instances[holder] = &tally{}
+		}
+		return false, n.instances[holder].add(now) == maxNaks+1
+	case pulled:
+		return t.add(now) > maxNaks, false
+	}
+	return false, false
+}
+
+// add counts one, and returns how many there were in the window.
+func (t *tally) add(now time.Time) int {
+	if now.Sub(t.since) > nakWindow {
+		t.n, t.since = 0, now
+	}
+	t.n++
+	return t.n
+}
+
+// allGivenBack reports whether all deliveries of a trigger before this one were given back:
+// then nobody has its attempt.
+func (n *naks) allGivenBack(seq uint64, delivery int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.triggers[seq]
+	return t != nil && t.chain >= delivery-1
+}
+
+// suspects returns the instances that have given back too much of what they were handed, and
+// begins to count anew.
+func (n *naks) suspects() (names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for name, t := range n.instances {
+		if t.n > maxNaks {
+			names = append(names, name)
+			delete(n.instances, name)
+		}
+	}
+	return names
+}
+
+// suspend suspends an instance, for longer than last time if that was not long ago. It
+// returns false if it is suspended.
+func (n *naks) suspend(instance string, now time.Time) (t term, begun bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.terms[instance]
+	switch {
+	case was == nil || now.Sub(was.until) > maxSuspended:
+		t.lasts = suspendedFor
+	case now.Before(was.until):
+		return *was, false
+	default:
+		t.lasts = min(2*was.lasts, maxSuspended)
+	}
+	t.since, t.until = now, now.Add(t.lasts)
+	n.putLocked(instance, t)
+	return t, true
+}
+
+// heard takes in that another node has suspended an instance.
+func (n *naks) heard(instance string, t term) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if was := n.terms[instance]; was == nil || was.until.Before(t.until) {
+		n.putLocked(instance, t)
+	}
+}
+
+func (n *naks) putLocked(instance string, t term) {
+	if n.terms == nil {
+		n.terms = map[string]*term{}
+	}
+	n.terms[instance] = &t
+}
+
+// suspended reports whether an instance is suspended, or a suspect, of which the next look
+// says what is to become.
+func (n *naks) suspended(instance string, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if t := n.instances[instance]; t != nil && t.n > maxNaks {
+		return true
+	}
+	t := n.terms[instance]
+	return t != nil && now.Before(t.until)
+}
+
+// standing returns the terms that stand, and forgets those that say nothing any more.
+func (n *naks) standing(now time.Time) map[string]term {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := map[string]term{}
+	for instance, t := range n.terms {
+		switch {
+		case now.Before(t.until):
+			all[instance] = *t
+		case now.Sub(t.until) > maxSuspended:
+			delete(n.terms, instance)
+		}
+	}
+	return all
+}

@@ -1,0 +1,70 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"carillon/job"
+)
+
+// Standstill is a stretch of time in which an owner of the shard decided nothing, for a reason
+// that is not the shard's. Fires that were due in it are decided late, and say why.
+type Standstill struct {
+	From, To int64  // in Unix milliseconds; both belong to it
+	Reason   string // such as "the clock of node a was 1m30s ahead of NATS' clock"
+}
+
+const (
+	// maxStandstills bounds how many a machine remembers, of which the latest matter.
+	maxStandstills = 8
+	// tellLate is how many milliseconds late a fire within its grace is decided until it says why.
+	tellLate = 1000
+)
+
+// StoodStill tells the machine of a standstill. It may be told of the same one again.
+func (m *Machine) StoodStill(s Standstill) {
+	if slices.Contains(m.standstills, s) {
+		return
+	}
+	if len(m.standstills) == maxStandstills {
+		m.standstills = slices.Delete(m.standstills, 0, 1)
+	}
+	m.standstills = append(m.standstills, s)
+}
+
+// StoodStillUntil tells the machine that its predecessor decided nothing since the position.
+func (m *Machine) StoodStillUntil(now int64, reason string) {
+	m.StoodStill(Standstill{From: m.done, To: now, Reason: reason})
+}
+
+// because says why fires that were due in [first, last] are decided late: words that end a
+// clause, or nothing when it is not known.
+func (m *Machine) because(first, last int64) string {
+	for _, s := range slices.Backward(m.standstills) {
+		if first <= s.To && last >= s.From {
+			return " because " + s.Reason
+		}
+	}
+	return ""
+}
+
+// lateReason says how late a fire that runs all the same was noticed, and why if that is known.
+func (m *Machine) lateReason(due, now int64) string {
+	return fmt.Sprintf("noticed %s late%s", lateness(due, now), m.because(due, due))
+}
+
+// withinGrace returns why a fire within its grace is decided late; "" when that is not known.
+func (m *Machine) withinGrace(due, now int64) string {
+	if now-due < tellLate {
+		return ""
+	}
+	if why := m.because(due, due); why != "" {
+		return "decided " + lateness(due, now) + " late" + why
+	}
+	return ""
+}
+
+func lateness(due, now int64) string {
+	return job.Duration(time.Duration(now-due) * time.Millisecond).String()
+}
