@@ -559,7 +559,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		w.wantSent()
 		heal(found[1])
 		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
-		if inc := w.incidents()[0]; inc.State != alert.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
+		if inc := w.incidents()[0]; inc.State != alerting.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
 			w.t.Errorf("%+v", inc)
 		}
 	})

@@ -199,7 +199,7 @@ func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
 		if d := cmp.Diff([]string{"open: " + text}, w.states("groups-over-budget")); d != "" {
 			w.t.Error(d)
 		}
-		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "billing" || all[0].Severity != alert.Warning {
+		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "billing" || all[0].Severity != alerting.Warning {
 			w.t.Errorf("%+v", all)
 		}
 		time.Sleep(time.Minute)
@@ -238,7 +238,7 @@ func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		want := func(n int, state alert.State, summary string) {
+		want := func(n int, state alerting.State, summary string) {
 			w.t.Helper()
 			all := w.defaultIncidents("instances-suspended")
 			if len(all) != n || n > 0 && (all[0].State != state || all[0].Group != "billing" || !strings.Contains(all[0].Summary, summary)) {
@@ -248,12 +248,12 @@ func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
 		want(0, "", "")
 		until := time.Now().Add(time.Hour)
 		suspend(bus.Suspension{Group: "billing", Instance: "web1", Reason: "it gave back 21 triggers", Until: until})
-		want(1, alert.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
+		want(1, alerting.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
 		suspend()
-		want(1, alert.Resolved, "")
+		want(1, alerting.Resolved, "")
 		suspend(bus.Suspension{Group: "billing", Reason: "one trigger was given back", Until: until})
-		want(2, alert.Open, "an instance of group billing is suspended: one trigger was given back")
+		want(2, alerting.Open, "an instance of group billing is suspended: one trigger was given back")
 		time.Sleep(2 * time.Minute) // the node that said so is gone
-		want(2, alert.Resolved, "")
+		want(2, alerting.Resolved, "")
 	})
 }

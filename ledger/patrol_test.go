@@ -18,6 +18,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"

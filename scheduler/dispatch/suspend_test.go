@@ -65,12 +65,12 @@ func (w *world) acceptAndGiveBack() *spinner {
 	s := &spinner{}
 	conn := w.connect("a")
 	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
-		Group: "g", Instance: "a", State: fleet.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"}, Slots: 100, Protocol: bus.Protocol,
+		Group: "g", Instance: "a", State: fleet.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"}, Slots: 100, Protocol: fleet.Protocol,
 	}}
 	sub, err := conn.NC.Subscribe(beat.Address().Subject("*"), func(m *nats.Msg) {
 		reply := fleet.InstanceReply{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Slots: 100}
 		if beat.Address().Verb(m.Subject) == bus.VerbAttempts {
-			reply.Attempts = []bus.Custody{bus.CustodyNone}
+			reply.Attempts = []fleet.Custody{fleet.CustodyNone}
 		}
 		if err := bus.Respond(m, reply, nil); err != nil {
 			w.t.Error(err)
@@ -90,7 +90,7 @@ func (w *world) acceptAndGiveBack() *spinner {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		tick := time.NewTicker(bus.HeartbeatEvery)
+		tick := time.NewTicker(fleet.HeartbeatEvery)
 		defer tick.Stop()
 		for {
 			if err := conn.NC.Publish("$KV."+bus.BucketInst+"."+beat.Key(), data); err != nil {
