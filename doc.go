@@ -2,7 +2,7 @@
 // program carries inside it.
 //
 // It imports nothing. The packages of the system are in the folders beside it;
-// docs/architecture.md shows how they fit together.
+// docs/explanation/architecture.md shows how they fit together.
 package carillon
 
 import _ "embed" // for the directive below

@@ -7,13 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestGuaranteesNameTestsThatExist keeps the guarantees and the threat model honest: a promise whose
 // test was renamed or removed is no longer shown.
 func TestGuaranteesNameTestsThatExist(t *testing.T) {
 	exists := testNames(t)
-	for page, least := range map[string]int{"docs/guarantees.md": 20, "docs/explanation/threat-model.md": 10} {
+	for page, least := range map[string]int{"docs/explanation/guarantees.md": 20, "docs/explanation/threat-model.md": 10} {
 		doc, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -33,17 +34,9 @@ func TestGuaranteesNameTestsThatExist(t *testing.T) {
 // TestLinksOfThePagesLeadSomewhere follows the links from one page of the documentation
 // to another, to a file, or to a heading.
 func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
-	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-	for _, folder := range []string{"docs", "docs/operations", "docs/adr", "docs/explanation"} {
-		more, err := filepath.Glob(folder + "/*.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, more...)
-	}
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	followed := 0
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(readPage(t, page), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
@@ -65,6 +58,81 @@ func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	if followed < 50 {
 		t.Errorf("only %d links were followed: the test reads past them", followed)
 	}
+}
+
+// TestLinesOfThePagesAreShort keeps the pages readable in a terminal and in a diff. Tables,
+// headings, code and the targets of links do not count: they cannot be wrapped.
+func TestLinesOfThePagesAreShort(t *testing.T) {
+	const limit = 100
+	target := regexp.MustCompile(`\]\([^)\s]+\)|https?://\S+`)
+	measured := 0
+	for _, page := range pages(t) {
+		for number, line := range proseLines(readPage(t, page)) {
+			measured++
+			if n := utf8.RuneCountInString(target.ReplaceAllString(line, "]")); n > limit {
+				t.Errorf("%s:%d has %d characters: wrap it at %d", page, number, n, limit)
+			}
+		}
+	}
+	if measured < 1000 {
+		t.Errorf("only %d lines were measured: the test reads past them", measured)
+	}
+}
+
+// proseLines returns the lines of a page that can be wrapped, by their number.
+func proseLines(page string) map[int]string {
+	prose, inCode := map[int]string{}, false
+	for i, line := range strings.Split(page, "\n") {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		inCode = inCode != fence
+		switch {
+		case inCode || fence || line == "":
+		case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "#"), strings.HasPrefix(line, "    "):
+		default:
+			prose[i+1] = line
+		}
+	}
+	return prose
+}
+
+// TestLongPagesHaveATableOfContents wants links to the sections before the first section.
+func TestLongPagesHaveATableOfContents(t *testing.T) {
+	long := 0
+	for _, page := range pages(t) {
+		text := readPage(t, page)
+		if !strings.HasPrefix(page, "docs") || strings.Count(text, "\n") <= 200 {
+			continue
+		}
+		long++
+		start, _, _ := strings.Cut(text, "\n## ")
+		if strings.Count(start, "](#") < 3 {
+			t.Errorf("%s is longer than 200 lines: list its sections with links before the first one", page)
+		}
+	}
+	if long < 5 {
+		t.Errorf("only %d long pages were found: the test reads past them", long)
+	}
+}
+
+// pages returns every Markdown file of the repository but those of other people's packages.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || len(d.Name()) > 1 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			all = append(all, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func readPage(t *testing.T, path string) string {

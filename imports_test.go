@@ -21,7 +21,7 @@ var anything = []string{"..."}
 
 // mayImport is the architecture: which of our folders a folder's packages may
 // import. They may always import each other, and packages under internal that
-// import nothing of ours that they may not. The most specific row counts. docs/architecture.md
+// import nothing of ours that they may not. The most specific row counts. docs/explanation/architecture.md
 // draws this table.
 var mayImport = map[string][]string{
 	".":                {}, // the root holds embedded files only
@@ -73,7 +73,7 @@ func TestImportsFollowTheArchitecture(t *testing.T) {
 	for _, pkg := range slices.Sorted(maps.Keys(tree)) {
 		row, known := rowOf(pkg)
 		if !known {
-			t.Errorf("%s: give it a row in mayImport and a place in docs/architecture.md", pkg)
+			t.Errorf("%s: give it a row in mayImport and a place in docs/explanation/architecture.md", pkg)
 			continue
 		}
 		for _, imp := range tree[pkg].imports {

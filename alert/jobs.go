@@ -55,7 +55,7 @@ func (j *jobs) follow(ctx context.Context, conn *bus.Conn, s *shelf) error {
 			return nil
 		}
 	}
-	w, err := conn.WatchJobs(ctx, nil, false)
+	w, err := conn.WatchJobs(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the collectors of an alerter. Names and units are in docs/operations/monitoring.md.
+// metrics are the collectors of an alerter. Names and units are in docs/reference/metrics.md.
 type metrics struct {
 	active     prometheus.Gauge       // 1 while this process alerts
 	open       prometheus.Gauge       // incidents

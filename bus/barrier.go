@@ -19,6 +19,14 @@ const SubjectBarriers = "barrier.*"
 // shard alone. All other readers pass over it.
 func IsBarrier(subject string) bool { return strings.HasPrefix(subject, "barrier.") }
 
+// ShardOfEvent returns the shard that a message of EVT is for: an event, or a barrier.
+func ShardOfEvent(subject string) (int, bool) {
+	_, rest, ok := strings.Cut(subject, ".")
+	shard, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(shard)
+	return n, ok && err == nil
+}
+
 // PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
 func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
 	ack, err := c.JS.Publish(ctx, SubjectBarrier(shard), nil)

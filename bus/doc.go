@@ -1,7 +1,7 @@
 // Package bus is Carillon on JetStream: subjects, streams, buckets, leases, atomic
 // batches, and the messages that travel.
 //
-// Everything durable that the system knows while it runs is here; docs/protocol.md
+// Everything durable that the system knows while it runs is here; docs/reference/protocol.md
 // is the same for programs in other languages.
 //
 //	TRIG   work queue  triggers, and with them, atomically: cursors, deferred items, records

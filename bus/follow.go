@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -14,7 +15,7 @@ import (
 const (
 	followPage  = 500                    // messages asked for at once
 	followWait  = 5 * time.Second        // how long the server keeps an empty request
-	followRetry = 250 * time.Millisecond // pause after trouble
+	followRetry = 250 * time.Millisecond // pause after trouble, in the mean
 	followAPI   = 5 * time.Second        // for the server to make or delete a consumer
 )
 
@@ -62,7 +63,8 @@ func (f *follower) goOn(ctx context.Context, r *reader, err error) {
 			_ = r.read(ctx) // whatever it was, the next reader goes on where this one ended
 			r.close()
 		}
-		pause.Reset(followRetry)
+		// Not in step with all the others that have lost their consumers just now.
+		pause.Reset(followRetry/2 + rand.N(followRetry)) //nolint:gosec // jitter is no secret
 		select {
 		case <-ctx.Done():
 			return

@@ -252,26 +252,18 @@ const JobHistory = 32
 // JobVersions returns a job's versions, oldest first, as many as are kept. The last
 // may be a tombstone, and any may be unreadable. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*JobEntry, error) {
-	kv, err := c.kv(ctx, BucketJobs)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := kv.History(ctx, c.jobKey(name))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read versions of job %s: %w", name, Unavailable(err))
-	}
 	var versions []*JobEntry
-	for _, e := range entries {
+	err := c.readKeys(ctx, BucketJobs, c.jobKey(name), 1, 0, func(e jetstream.KeyValueEntry) {
 		if e.Operation() != jetstream.KeyValuePut { // housekeeping has removed those before
 			versions = nil
-			continue
+			return
 		}
 		if v, ok := DecodeVersion(e); ok {
 			versions = append(versions, v)
 		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions of job %s: %w", name, err)
 	}
 	if len(versions) == 0 {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
@@ -306,25 +298,37 @@ func (c *Conn) JobNames(ctx context.Context, group string) ([]job.Name, error) {
 	return names, nil
 }
 
-// WatchJobs follows the jobs of the given shards, or of all when shards is nil. Its
-// updates give first what there is (with all versions if history is true, oldest
-// first for each job), then a nil entry, then every change. Entries are read by
-// DecodeJobEntry. Housekeeping purges keys; such entries have no value.
-func (c *Conn) WatchJobs(ctx context.Context, shards []int, history bool) (jetstream.KeyWatcher, error) {
-	filters := []string{">"}
-	if shards != nil {
-		filters = filters[:0]
-		for _, s := range shards {
-			filters = append(filters, strconv.Itoa(s)+".>")
-		}
-	}
-	return c.watch(ctx, BucketJobs, filters, history, 0)
+// WatchJobs follows all jobs. Its updates give first what there is (with all versions if
+// history is true, oldest first for each job), then a nil entry, then every change.
+// Entries are read by DecodeJobEntry. Housekeeping purges keys; such entries have no value.
+func (c *Conn) WatchJobs(ctx context.Context, history bool) (jetstream.KeyWatcher, error) {
+	return c.watch(ctx, BucketJobs, []string{">"}, history, 0)
 }
 
-// WatchJobsAfter follows the jobs of a shard from the revision after the given one on:
-// its updates give all versions that were written since, then nil, then every change.
-func (c *Conn) WatchJobsAfter(ctx context.Context, shard int, revision uint64) (jetstream.KeyWatcher, error) {
-	return c.watch(ctx, BucketJobs, []string{strconv.Itoa(shard) + ".>"}, true, revision+1)
+// WatchJobChanges follows all jobs from now on: its updates give every change after the
+// last one of the bucket that it returns, and one nil entry somewhere among them.
+// [Conn.ReadJobs] gives what there was before.
+func (c *Conn) WatchJobChanges(ctx context.Context) (w jetstream.KeyWatcher, bucket *jetstream.StreamInfo, err error) {
+	if bucket, err = c.JobsInfo(ctx); err != nil {
+		return nil, nil, err
+	}
+	w, err = c.watch(ctx, BucketJobs, []string{">"}, true, bucket.State.LastSeq+1)
+	return w, bucket, err
+}
+
+// JobsInfo returns how the stream below the bucket is, as its leader knows: its sequences
+// are the revisions. Errors: job.ErrUnavailable.
+func (c *Conn) JobsInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
+	return c.Info(ctx, bucketPrefix+BucketJobs)
+}
+
+// ReadJobs calls yield with all changes of a shard's jobs after a revision, in order,
+// until the bucket's leader has no more. known is a revision that the caller has heard of:
+// a leader that does not know of it, because it was cut off from the others, is not
+// believed. When the error is not nil, it is job.ErrUnavailable, and changes may be missing
+// after those that were given.
+func (c *Conn) ReadJobs(ctx context.Context, shard int, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	return c.readKeys(ctx, BucketJobs, strconv.Itoa(shard)+".>", after+1, known, yield)
 }
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
@@ -382,6 +386,13 @@ func JobOfKey(key string) (job.Name, bool) {
 	return job.Name(group + "/" + short), ok && ok2
 }
 
+// ShardOfKey returns the shard of the job whose versions the bucket keeps under key.
+func ShardOfKey(key string) (int, bool) {
+	shard, _, ok := strings.Cut(key, ".")
+	n, err := strconv.Atoi(shard)
+	return n, ok && err == nil
+}
+
 // RemoveDeletedJobs removes all versions of jobs that were deleted before the given
 // instant. The names are free again, and begin at version 1.
 func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
@@ -389,7 +400,7 @@ func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.WatchJobs(ctx, nil, false)
+	w, err := c.WatchJobs(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "carillon/job"
 
 // ExecutorPermissions returns what an executor of a group publishes and what it
 // subscribes to: all that the protocol needs, and nothing else. Besides these it
-// answers requests, once each. docs/protocol.md has the same lists.
+// answers requests, once each. docs/reference/protocol.md has the same lists.
 func ExecutorPermissions(group string) (publish, subscribe []string) {
 	publish = []string{
 		"$JS.API.CONSUMER.MSG.NEXT." + StreamTrig + "." + ConsumerAny(group),

@@ -174,6 +174,30 @@ func (c *Conn) ScanNear(ctx context.Context, stream, filter string, yield func(*
 	return nil
 }
 
+// readAll calls yield for every message of a stream on subjects that match filter, from a
+// sequence on, in order, until the stream's leader has no more: pages come from any replica,
+// and what one that lags behind does not have is asked of the leader. known is as with
+// [Conn.NextSeq]. It may yield messages that the leader has no longer.
+func (c *Conn) readAll(ctx context.Context, stream, filter string, from, known uint64, yield func(*Stored)) error {
+	each := func(m *Stored) bool { yield(m); return true }
+	for {
+		next, err := c.NextSeq(ctx, stream, []string{filter}, from, known)
+		if err != nil || next == 0 {
+			return err
+		}
+		for more := true; more; {
+			if from, more, err = c.readPage(ctx, stream, filter, from, each); err != nil {
+				return err
+			}
+		}
+		if from <= next {
+			if from, _, err = c.readNext(ctx, stream, filter, from, each); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // How much is read at once.
 const (
 	pageMessages = 1000

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
@@ -194,7 +195,7 @@ func TestAWatchHearsOfAChangeRightAfterARestart(t *testing.T) {
 		w.put(aJob("g/a", "1 * * * *"), bus.Edit{At: time.Now()})
 		w.put(aJob("g/a", "2 * * * *"), bus.Edit{At: time.Now()})
 		known := func(history bool) (jetstream.KeyWatcher, int) {
-			watch, err := w.conn.WatchJobs(w.t.Context(), nil, history)
+			watch, err := w.conn.WatchJobs(w.t.Context(), history)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -242,7 +243,7 @@ func TestAWatchIsNotCaughtUpWithALaggingReplica(t *testing.T) {
 		conn := w.connect("watcher")
 		for _, history := range []bool{false, true} {
 			w.broker.Lag("watcher")
-			watch, err := conn.WatchJobs(w.t.Context(), nil, history)
+			watch, err := conn.WatchJobs(w.t.Context(), history)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -266,6 +267,37 @@ func TestAWatchIsNotCaughtUpWithALaggingReplica(t *testing.T) {
 			if err := watch.Stop(); err != nil {
 				w.t.Error(err)
 			}
+		}
+	})
+}
+
+func TestJobsAreReadWholeThoughAReplicaLagsBehind(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for i := range 5 {
+			w.put(aJob("g/a", strconv.Itoa(i)+" * * * *"), bus.Edit{At: time.Now()})
+		}
+		shard := job.Name("g/a").Shard(assets.Shards)
+		last, err := w.conn.JobsInfo(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		conn := w.connect("reader")
+		for _, lags := range []bool{false, true} {
+			if lags {
+				w.broker.Lag("reader")
+			}
+			var got []uint64
+			err := conn.ReadJobs(w.t.Context(), shard, 1, last.State.LastSeq, func(e jetstream.KeyValueEntry) { got = append(got, e.Revision()) })
+			if diff := cmp.Diff([]uint64{2, 3, 4, 5}, got); err != nil || diff != "" {
+				w.t.Errorf("lagging %t: %v, %s", lags, err, diff)
+			}
+			if versions, err := conn.JobVersions(w.t.Context(), "g/a"); err != nil || len(versions) != 5 {
+				w.t.Errorf("lagging %t: %d versions, %v", lags, len(versions), err)
+			}
+		}
+		err = conn.ReadJobs(w.t.Context(), shard, 0, last.State.LastSeq+1, func(jetstream.KeyValueEntry) {})
+		if !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("read of a leader that does not know what the caller does: %v", err)
 		}
 	})
 }
@@ -306,7 +338,7 @@ func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
 		for i := range 600 {
 			w.publish("$KV.JOBS.0.g.job-"+strconv.Itoa(i), "{}")
 		}
-		watch, err := w.conn.WatchJobs(w.t.Context(), nil, true)
+		watch, err := w.conn.WatchJobs(w.t.Context(), true)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
 
 // keepUsed takes those out of scripts that a version of a job uses.
 func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
-	w, err := c.WatchJobs(ctx, nil, true)
+	w, err := c.WatchJobs(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -86,6 +86,9 @@ func SubjectEvent(shard int, group string) string {
 	return "evt." + strconv.Itoa(shard) + "." + group
 }
 
+// SubjectEventsOf matches the subjects of the events of a shard.
+func SubjectEventsOf(shard int) string { return "evt." + strconv.Itoa(shard) + ".>" }
+
 // SubjectEvents matches [SubjectEvent] of all shards.
 func SubjectEvents(group string) string { return "evt.*." + group }
 

@@ -70,6 +70,14 @@ func (c *Conn) watch(ctx context.Context, bucket string, filters []string, histo
 	return w, nil
 }
 
+// readKeys calls yield with all entries of the keys that match filter, from a revision on,
+// in the order in which they were written, until the bucket's leader, which must know of
+// revision known, has no more. It makes no consumer. Errors: job.ErrUnavailable.
+func (c *Conn) readKeys(ctx context.Context, bucket, filter string, from, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	prefix := "$KV." + bucket + "."
+	return c.readAll(ctx, bucketPrefix+bucket, prefix+filter, from, known, func(m *Stored) { yield(entryOf(bucket, prefix, m)) })
+}
+
 // entry is what a message of a bucket's stream says about a key.
 type entry struct {
 	*Stored

@@ -23,11 +23,11 @@ import (
 	"carillon/job/fleet"
 )
 
-// protocol returns the examples of docs/protocol.md that follow a fence with this
+// protocol returns the examples of docs/reference/protocol.md that follow a fence with this
 // label.
 func protocol(t *testing.T, label string) []string {
 	t.Helper()
-	page, err := os.ReadFile("../docs/protocol.md")
+	page, err := os.ReadFile("../docs/reference/protocol.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func protocol(t *testing.T, label string) []string {
 		all = append(all, text)
 	}
 	if len(all) == 0 {
-		t.Errorf("docs/protocol.md has no example of %s", label)
+		t.Errorf("docs/reference/protocol.md has no example of %s", label)
 	}
 	return all
 }

@@ -89,11 +89,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 // patrolShard judges what was due in (from, to] in a shard, and returns up to where it
 // could.
 func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from, to time.Time) (time.Time, error) {
-	watch, err := p.conn.WatchJobs(ctx, []int{shard}, true)
-	if err != nil {
-		return from, err
-	}
-	jobs, err := readVersions(watch)
+	jobs, err := p.readVersions(ctx, shard)
 	if err != nil {
 		return from, err
 	}
@@ -122,15 +118,11 @@ func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from,
 	return to, nil
 }
 
-// readVersions returns the versions of each job that a watch has at first, and ends it.
-func readVersions(w jetstream.KeyWatcher) ([][]*bus.JobEntry, error) {
-	defer func() { _ = w.Stop() }()
+// readVersions returns the versions of each job of a shard.
+func (p *Patrol) readVersions(ctx context.Context, shard int) ([][]*bus.JobEntry, error) {
 	index := map[string]int{}
 	var jobs [][]*bus.JobEntry
-	for e := range w.Updates() {
-		if e == nil {
-			return slices.DeleteFunc(jobs, func(versions []*bus.JobEntry) bool { return len(versions) == 0 }), nil
-		}
+	err := p.conn.ReadJobs(ctx, shard, 0, 0, func(e jetstream.KeyValueEntry) {
 		i, known := index[e.Key()]
 		if !known {
 			i = len(jobs)
@@ -139,13 +131,13 @@ func readVersions(w jetstream.KeyWatcher) ([][]*bus.JobEntry, error) {
 		}
 		if e.Operation() != jetstream.KeyValuePut {
 			jobs[i] = nil
-			continue
+			return
 		}
 		if v, ok := bus.DecodeVersion(e); ok { // else no scheduler can read it either
 			jobs[i] = append(jobs[i], v)
 		}
-	}
-	return nil, fmt.Errorf("%w: read versions of jobs", job.ErrUnavailable)
+	})
+	return slices.DeleteFunc(jobs, func(versions []*bus.JobEntry) bool { return len(versions) == 0 }), err
 }
 
 // reach is by how much the job's fires may be due later than they are.

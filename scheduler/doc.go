@@ -9,9 +9,11 @@
 //	             ▼                           ▼
 //	         takeover.go ── cursor, jobs, deferred items ──▶ lane.go ── commit.go ──▶ TRIG
 //	                                                          ▲   ▲
-//	                              JOBS, CALENDAR, EVT ── feed.go   requests.go ◀── run now, cancel
+//	            JOBS, CALENDAR, EVT ── feed.go, terms.go, events.go   requests.go ◀── run now, cancel
 //
-// Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go).
+// Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go,
+// shard_jobs.go). Whatever the number of shards, one consumer of JOBS and one of EVT
+// serve all of them.
 //
 // A few lanes share the node's shards. A lane is one goroutine; it alone touches the
 // state machines of its shards, and it has one batch under way at a time, into which

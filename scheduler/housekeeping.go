@@ -40,6 +40,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 	}{
 		{"write floors", floorEvery, s.writeFloors},
 		{"check events", floorEvery, s.checkEvents},
+		{"check jobs", floorEvery, s.checkJobs},
 		{"trim events", trimEvery, s.trimEvents},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 		{"measure", measureEvery, s.measure},

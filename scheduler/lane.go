@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/scheduler/shard"
 )
 
 const (
@@ -217,6 +218,7 @@ func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 		if o.whyLate != "" {
 			o.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), o.whyLate)
 		}
+		o.jobs.give(o.machine, func(p shard.Prepared) { o.put(ctx, p) })
 		o.tellHeard()
 		l.shards = append(l.shards, o)
 		o.ready.Store(true)

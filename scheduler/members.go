@@ -108,12 +108,14 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m.leave(ctx, stopLanes)
 }
 
-// tell says how many shards the node fires for once that has settled: a start, or another
-// node that comes or goes, moves many of them at about the same time.
+// tell says which shards the node fires for, and which it has lost, once that has settled:
+// a start, or another node that comes or goes, moves many of them at about the same time.
 func (m *members) tell(ctx context.Context) {
-	now := m.s.Owned()
+	m.s.tellLosses(ctx, false)
+	owned := m.s.ownedShards()
+	now := len(owned)
 	if now == m.seen && now != m.told {
-		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.told, "of", m.s.conn.Cluster().Shards)
+		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.told, "of", m.s.conn.Cluster().Shards, "shards", ranges(owned))
 		m.told = now
 	}
 	m.seen = now
@@ -302,8 +304,14 @@ func (m *members) assign(ctx context.Context) {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
-	o.standby, o.whyLate = m.standbys[shard], m.gaveUp[shard]
-	delete(m.standbys, shard)
+	o.whyLate = m.gaveUp[shard]
+	m.dropVoid(shard)
+	if o.standby = m.standbys[shard]; o.standby != nil {
+		o.jobs = o.standby.jobs
+		delete(m.standbys, shard)
+	} else {
+		o.jobs = m.s.hearJobs(shard)
+	}
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {
 		defer cancel()
@@ -327,6 +335,7 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	patience := time.AfterFunc(leaveWait, stopLanes)
 	defer patience.Stop()
 	m.wg.Wait()
+	m.s.tellLosses(ctx, true)
 	m.s.log.InfoContext(ctx, "shards released", "count", m.told)
 	if m.self == nil {
 		return

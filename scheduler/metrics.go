@@ -10,7 +10,7 @@ import (
 	"carillon/scheduler/shard"
 )
 
-// metrics is what a node counts. Names and units are in docs/operations/monitoring.md.
+// metrics is what a node counts. Names and units are in docs/reference/metrics.md.
 type metrics struct {
 	delay    prometheus.Histogram   // from the due instant to the commit
 	triggers prometheus.Counter     // committed

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
@@ -29,8 +28,9 @@ type ownership struct {
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
 
-	standby *standby // what the node read before; nil: nothing
-	whyLate string   // why the owner before decided nothing in the end; "": it did, or that is not known
+	standby *standby // reads jobs ahead of time; nil: the node did not stand by
+	jobs    *shardJobs
+	whyLate string // why the owner before decided nothing in the end; "": it did, or that is not known
 
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // items to delete
@@ -73,7 +73,7 @@ func (o *ownership) lose(why string, err error) {
 	if o.held() == nil || o.failed.Swap(true) {
 		return
 	}
-	o.s.log.Warn("shard lost", "shard", o.shard, "reason", why, "error", err)
+	o.s.noteLoss(o.shard, why, err)
 	o.s.metrics.lost.Inc()
 	o.cancel()
 }
@@ -82,6 +82,7 @@ func (o *ownership) lose(why string, err error) {
 // back. slots bounds how many are taken over at once. It returns false when something
 // went wrong with the shard.
 func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
+	defer o.jobs.close()
 	if o.standby != nil {
 		defer o.standby.stop()
 	}
@@ -103,21 +104,19 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	o.lease.Store(held)
 	defer o.release(ctx)
 	began := time.Now()
-	watch, err := o.takeOver(ctx)
-	if err != nil {
+	if err := o.takeOver(ctx); err != nil {
 		if ctx.Err() == nil {
 			o.s.log.WarnContext(ctx, "shard not taken over", "shard", o.shard, "error", err)
 			o.failed.Store(true)
 		}
 		return !o.failed.Load()
 	}
-	defer func() { _ = watch.Stop() }()
 	defer o.lane.abandon(ctx, o)
 	if o.s.terms.await(ctx) && o.lane.adopt(ctx, o) {
 		free()
 		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
 		o.s.log.DebugContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
-		o.serve(ctx, watch)
+		o.serve(ctx)
 	}
 	return !o.failed.Load()
 }
@@ -139,9 +138,8 @@ func (o *ownership) release(ctx context.Context) {
 }
 
 // serve feeds the shard's machine until ctx is done.
-func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
+func (o *ownership) serve(ctx context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return o.feedJobs(ctx, watch) })
 	g.Go(func() error { return o.feedEvents(ctx) })
 	g.Go(func() error { return o.deleteReleased(ctx) })
 	g.Go(func() error { return o.runErrands(ctx) })
@@ -152,26 +150,12 @@ func (o *ownership) serve(ctx context.Context, watch jetstream.KeyWatcher) {
 	}
 }
 
-// feedJobs tells the machine of each change of its jobs.
-func (o *ownership) feedJobs(ctx context.Context, watch jetstream.KeyWatcher) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case e := <-watch.Updates():
-			if e != nil {
-				o.lane.post(ctx, func() { o.putEntry(e) })
-			}
-		}
-	}
-}
-
-// putEntry tells the machine of an entry of the JOBS bucket.
-func (o *ownership) putEntry(e jetstream.KeyValueEntry) {
-	if p, ok := o.s.prepare(e); ok {
+// put tells the machine in the lane of a change of one of its jobs.
+func (o *ownership) put(ctx context.Context, p shard.Prepared) {
+	o.lane.post(ctx, func() {
 		o.machine.Put(&p)
-	}
-	o.tellHeard()
+		o.tellHeard()
+	})
 }
 
 // tellHeard has requests go on that waited for what the machine has heard by now.
@@ -241,19 +225,22 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 	if !o.lane.call(ctx, func() { from = o.machine.EventSeq() + 1 }) {
 		return nil
 	}
-	filters := []string{fmt.Sprintf("evt.%d.>", o.shard), bus.SubjectBarrier(o.shard)}
-	return o.s.conn.FollowAll(ctx, bus.StreamEvt, filters, from, func(m *bus.Stored) {
-		if bus.IsBarrier(m.Subject) {
-			o.lane.post(ctx, func() {
-				o.machine.SkipEvents(m.Seq)
-				o.pass(m.Seq)
-			})
-			return
-		}
-		e, err := o.s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
-		if err != nil {
-			return // ingest counts and logs it, once for the cluster
-		}
-		o.lane.post(ctx, func() { o.machine.Event(e, m.Seq, m.At.UnixMilli()) })
-	})
+	o.s.events.tell(ctx, o, from)
+	return nil
+}
+
+// hearEvent tells the machine of an event, or of a barrier.
+func (o *ownership) hearEvent(ctx context.Context, m *bus.Stored) {
+	if bus.IsBarrier(m.Subject) {
+		o.lane.post(ctx, func() {
+			o.machine.SkipEvents(m.Seq)
+			o.pass(m.Seq)
+		})
+		return
+	}
+	e, err := o.s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+	if err != nil {
+		return // ingest counts and logs it, once for the cluster
+	}
+	o.lane.post(ctx, func() { o.machine.Event(e, m.Seq, m.At.UnixMilli()) })
 }

@@ -86,10 +86,43 @@ func TestANodeSaysOnceHowManyShardsItOwns(t *testing.T) {
 		time.Sleep(time.Minute)
 		left := w.nodes["a"].Owned()
 		w.stopNode("a")
-		want := []string{"shards owned count=8 before=0 of=8", fmt.Sprintf("shards owned count=%d before=8 of=8", left), fmt.Sprintf("shards released count=%d", left)}
+		want := []string{
+			"shards owned count=8 before=0 of=8 shards=0-7",
+			fmt.Sprintf("shards owned count=%d before=8 of=8 shards=", left),
+			fmt.Sprintf("shards released count=%d", left),
+		}
+		if len(h.lines) == 3 { // which are left is not of interest
+			h.lines[1], _, _ = strings.Cut(h.lines[1], "shards=")
+			h.lines[1] += "shards="
+		}
 		if diff := cmp.Diff(want, h.lines); diff != "" || left == 8 {
 			t.Errorf("%d shards left; %s", left, diff)
 		}
+	})
+}
+
+func TestANodeThatIsCutOffSaysOnceWhichShardsItHasLost(t *testing.T) {
+	run(t, func(w *world) {
+		h := &told{Handler: slog.DiscardHandler}
+		w.log = slog.New(h)
+		w.put("g/a", secondly)
+		w.startNode("a")
+		time.Sleep(10 * time.Second)
+		w.broker.Partition("a")
+		time.Sleep(20 * time.Second)
+		var lost []string
+		h.mu.Lock()
+		for _, line := range h.lines {
+			if strings.Contains(line, "lost") {
+				lost = append(lost, line)
+			}
+		}
+		h.mu.Unlock()
+		if len(lost) != 1 || !strings.HasPrefix(lost[0], "shards lost count=8 shards=0-7 reason=") {
+			t.Errorf("it says %q", lost)
+		}
+		w.broker.Heal("a")
+		time.Sleep(20 * time.Second)
 	})
 }
 

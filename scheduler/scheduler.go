@@ -100,6 +100,8 @@ type Scheduler struct {
 	tracer   trace.Tracer // nil: nobody traces
 	planner  *job.Planner
 	terms    *terms
+	feed     atomic.Pointer[feed]
+	events   *events
 	lanes    []*lane
 	clock    clock
 	routes   *dispatch.Dispatcher
@@ -112,7 +114,8 @@ type Scheduler struct {
 
 	mu     sync.Mutex
 	owned  map[int]*ownership // by shard; being taken over, or in a lane
-	parked map[int]string     // shards for which NATS refuses what they are to store, and why
+	losses losses
+	parked map[int]string // shards for which NATS refuses what they are to store, and why
 }
 
 // New returns a node. conn.Setup must have returned.
@@ -141,7 +144,8 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s.terms = newTerms(s)
+	s.terms, s.events = newTerms(s), newEvents(s)
+	s.feed.Store(newFeed(s))
 	for range cfg.Lanes {
 		s.lanes = append(s.lanes, newLane(s))
 	}
@@ -149,16 +153,19 @@ func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
 }
 
 // Owned returns how many shards the node fires for.
-func (s *Scheduler) Owned() int {
+func (s *Scheduler) Owned() int { return len(s.ownedShards()) }
+
+// ownedShards returns the shards that the node fires for.
+func (s *Scheduler) ownedShards() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := 0
-	for _, o := range s.owned {
+	owned := make([]int, 0, len(s.owned))
+	for shard, o := range s.owned {
 		if o.ready.Load() {
-			n++
+			owned = append(owned, shard)
 		}
 	}
-	return n
+	return owned
 }
 
 // Parked returns how many shards of the node do not fire because NATS refuses what they are
@@ -190,6 +197,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		g.Go(func() error { l.run(working); return nil })
 	}
 	g.Go(func() error { s.terms.follow(gctx); return nil })
+	g.Go(func() error { s.hearOfJobs(gctx); return nil })
+	g.Go(func() error { s.events.run(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })

@@ -3,41 +3,28 @@ package scheduler
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
-	"carillon/job"
 	"carillon/scheduler/shard"
 )
 
 // readings is how many shards a node reads at once to stand by for them. It has time.
 const readings = 2
 
-// standby is what a node keeps of a shard that it would have to take over if its owner
-// died: its jobs. To read a million of them takes longer than to notice the death.
+// standby reads the jobs of a shard that the node would have to take over if its owner
+// died. To read a million of them takes longer than to notice the death.
 //
 // It is no more than a reader that is ahead of its time. Whoever takes over fences the
-// former owner first, gives the machine what the standby has, and reads on from there.
+// former owner first, and then reads what it lacks.
 type standby struct {
-	s      *Scheduler
-	shard  int
+	jobs   *shardJobs
 	cancel context.CancelFunc
 	done   chan struct{}
-
-	// Of its goroutine until done is closed, then of whoever takes over:
-	changes  []shard.Prepared // in the order of their revisions
-	revision uint64           // up to which they are all that the bucket has of the shard
-	compact  int              // how many changes there were when some were dropped last
 }
 
-// newStandby returns a standby, which reads until ctx is done or it is stopped. Its
-// caller must call run. slots bounds how many read what there is at the beginning.
-func newStandby(s *Scheduler, number int, cancel context.CancelFunc) *standby {
-	return &standby{s: s, shard: number, cancel: cancel, done: make(chan struct{})}
-}
-
+// run reads, and then waits until ctx is done. slots bounds how many read at once.
 func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	defer close(b.done)
 	defer b.cancel()
@@ -46,74 +33,18 @@ func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	case <-ctx.Done():
 		return
 	}
-	read := sync.OnceFunc(func() { <-slots })
-	defer read()
-	watch := b.s.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return b.s.conn.WatchJobsAfter(ctx, b.shard, 0)
-	})
-	if watch == nil {
+	err := b.jobs.read(ctx)
+	<-slots
+	if err != nil {
 		return
 	}
-	defer func() { _ = watch.Stop() }()
-	ready := 0.0
-	defer func() { b.s.metrics.standbys.Sub(ready) }()
-	for e := range watch.Updates() {
-		if e != nil {
-			b.note(e)
-			continue
-		}
-		read()
-		ready = 1
-		b.s.metrics.standbys.Add(ready)
-	}
+	ready := b.jobs.s.metrics.standbys
+	ready.Inc()
+	defer ready.Dec()
+	<-ctx.Done()
 }
 
-// note keeps a change.
-func (b *standby) note(e jetstream.KeyValueEntry) {
-	b.revision = e.Revision()
-	if p, ok := b.s.prepare(e); ok {
-		b.changes = append(b.changes, p)
-	}
-	if len(b.changes) > 2*b.compact+1024 {
-		b.drop()
-	}
-}
-
-// drop forgets the changes that the bucket has forgotten too: there are edits for ever,
-// and of each job so many versions are kept.
-func (b *standby) drop() {
-	kept := b.changes[:0]
-	versions := make(map[job.Name]int, len(b.changes))
-	slices.Reverse(b.changes)
-	for _, p := range b.changes {
-		switch n := versions[p.Name()]; {
-		case p.Forgets():
-			versions[p.Name()] = bus.JobHistory
-		case n < bus.JobHistory:
-			versions[p.Name()]++
-			kept = append(kept, p)
-		}
-	}
-	slices.Reverse(kept)
-	clear(b.changes[len(kept):])
-	b.changes, b.compact = kept, len(kept)
-}
-
-// take ends the standby, gives a machine what it has, and returns the revision from
-// which there is to be read on. A nil standby has nothing.
-func (b *standby) take(m *shard.Machine) (revision uint64) {
-	if b == nil {
-		return 0
-	}
-	b.stop()
-	for i := range b.changes {
-		m.Put(&b.changes[i])
-	}
-	b.changes = nil
-	return b.revision
-}
-
-// stop ends the standby.
+// stop ends the standby. Its jobs go on hearing of changes.
 func (b *standby) stop() {
 	b.cancel()
 	<-b.done
@@ -127,14 +58,24 @@ func (m *members) standBy(ctx context.Context, number int, nodes []string) {
 		owner = preferred(number, nodes) // it is about to be
 	}
 	self := m.s.cfg.Node
+	m.dropVoid(number)
 	heir := owner != self && preferred(number, slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return n == owner })) == self
 	switch b := m.standbys[number]; {
 	case heir && b == nil:
 		reading, cancel := context.WithCancel(ctx)
-		b = newStandby(m.s, number, cancel)
+		b = &standby{jobs: m.s.hearJobs(number), cancel: cancel, done: make(chan struct{})}
 		m.standbys[number] = b
 		m.wg.Go(func() { b.run(reading, m.readings) })
 	case !heir && owner != self && b != nil: // if it is to be the node's own, that will want it
+		b.cancel()
+		b.jobs.close()
+		delete(m.standbys, number)
+	}
+}
+
+// dropVoid ends a standby that has read a bucket that is no more.
+func (m *members) dropVoid(number int) {
+	if b := m.standbys[number]; b != nil && b.jobs.void() {
 		b.cancel()
 		delete(m.standbys, number)
 	}

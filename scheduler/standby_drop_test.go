@@ -14,7 +14,7 @@ import (
 
 func TestAStandbyKeepsOfEachJobWhatTheBucketDoes(t *testing.T) {
 	planner := &job.Planner{}
-	b := &standby{}
+	b := &shardJobs{}
 	put := func(name job.Name, versions ...int) {
 		for _, n := range versions {
 			v := &job.Version{
@@ -45,7 +45,7 @@ func TestAStandbyKeepsOfEachJobWhatTheBucketDoes(t *testing.T) {
 		}
 		return n
 	}
-	b.drop()
+	b.dropLocked()
 	want := map[job.Name]int{"g/kept": 2, "g/back": 1, "g/edited": bus.JobHistory}
 	if diff := cmp.Diff(want, count()); diff != "" {
 		t.Errorf("versions kept (-want +got):\n%s", diff)

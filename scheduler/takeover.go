@@ -6,29 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"carillon/bus"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
 
 // takeOver makes the shard's machine from what is stored: its position, fenced
-// against earlier owners, its jobs, and its deferred items. The watch that it
-// returns goes on with changes of the jobs. ctx ends it, and so does the lease.
-func (o *ownership) takeOver(ctx context.Context) (jetstream.KeyWatcher, error) {
+// against earlier owners, its jobs, and its deferred items. ctx ends it, and so does
+// the lease.
+func (o *ownership) takeOver(ctx context.Context) error {
 	if err := o.claim(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	watch, err := o.s.conn.WatchJobsAfter(ctx, o.shard, o.standby.take(o.machine))
-	if err != nil {
-		return nil, err
-	}
-	if err := o.load(ctx, watch); err != nil {
-		_ = watch.Stop()
-		return nil, err
-	}
-	return watch, nil
+	return o.load(ctx)
 }
 
 // claim reads the cursor and writes it back under our epoch. From then on an
@@ -90,7 +80,7 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 }
 
 // load reads the shard's jobs and deferred items into the machine.
-func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error {
+func (o *ownership) load(ctx context.Context) error {
 	// Read before anything that follows from it: events up to here concern no one
 	// unless a deferred item says so.
 	events, err := o.s.conn.Info(ctx, bus.StreamEvt)
@@ -98,20 +88,13 @@ func (o *ownership) load(ctx context.Context, watch jetstream.KeyWatcher) error 
 		return err
 	}
 	o.machine.BeginEvents(events.Created.UTC(), events.State.LastSeq)
-	for loaded := false; !loaded; {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case e, open := <-watch.Updates():
-			switch {
-			case !open: // so ctx is done
-			case e == nil:
-				loaded = true
-			default:
-				o.putEntry(e)
-			}
-		}
+	if o.standby != nil {
+		o.standby.stop()
 	}
+	if err := o.jobs.read(ctx); err != nil {
+		return err
+	}
+	o.jobs.give(o.machine, nil)
 	if err := o.loadDeferred(ctx); err != nil {
 		return err
 	}

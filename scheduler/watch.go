@@ -7,10 +7,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// How long to wait before a thing is tried again that NATS has not done, at first and at most.
+const (
+	tryAgain     = 100 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
 // watch begins a watch, and tries for as long as it takes: JetStream may be away when
 // a node starts. It returns nil when ctx is done.
 func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
-	wait := backoff{least: 100 * time.Millisecond, most: 2 * time.Second}
+	wait := backoff{least: tryAgain, most: longestPause}
 	for attempt := 1; ; attempt++ {
 		w, err := begin(ctx)
 		if err == nil {

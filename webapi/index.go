@@ -100,7 +100,7 @@ func (x *index) run(ctx context.Context) error {
 
 // follow puts in what one watch tells. The watch itself outlives reconnects.
 func (x *index) follow(ctx context.Context) error {
-	w, err := x.conn.WatchJobs(ctx, nil, false)
+	w, err := x.conn.WatchJobs(ctx, false)
 	if err != nil {
 		return err
 	}

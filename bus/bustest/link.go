@@ -77,21 +77,27 @@ func (l *link) Write(p []byte) (int, error) {
 var (
 	startSeq  = regexp.MustCompile(`"opt_start_seq":[0-9]+`)
 	startTime = regexp.MustCompile(`"opt_start_time":"[0-9]{4}`)
+	pageFrom  = regexp.MustCompile(`"seq":[0-9]+,"next_by_subj":"[^"]*","batch"`)
+	seqFrom   = regexp.MustCompile(`^"seq":[0-9]+`)
 	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
 )
 
-// behind returns p, of the same length, with requests for consumers changed so that they
-// begin at the end of the stream: they find what a replica has that lags behind.
+// behind returns p, of the same length, with requests for consumers and for pages changed so
+// that they begin at the end of the stream: they find what a replica has that lags behind.
 func behind(p []byte) []byte {
-	p = startSeq.ReplaceAllFunc(p, func(field []byte) []byte {
-		key, digits, _ := bytes.Cut(field, []byte(":"))
-		return append(append(bytes.Clone(key), ':'), bytes.Repeat([]byte("9"), len(digits))...)
-	})
+	p = startSeq.ReplaceAllFunc(p, nines)
+	p = pageFrom.ReplaceAllFunc(p, func(request []byte) []byte { return seqFrom.ReplaceAllFunc(request, nines) })
 	p = startTime.ReplaceAll(p, []byte(`"opt_start_time":"9999`))
 	return fromStart.ReplaceAllFunc(p, func(field []byte) []byte {
 		changed := []byte(`"deliver_policy":"new"`)
 		return append(changed, bytes.Repeat([]byte(" "), len(field)-len(changed))...)
 	})
+}
+
+// nines returns a field with the greatest number that has as many digits.
+func nines(field []byte) []byte {
+	key, digits, _ := bytes.Cut(field, []byte(":"))
+	return append(append(bytes.Clone(key), ':'), bytes.Repeat([]byte("9"), len(digits))...)
 }
 
 func (l *link) Close() error {

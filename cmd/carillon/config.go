@@ -35,7 +35,7 @@ func variableOf(flag string) string {
 // file.
 func configurable(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().String(configFlag, "", "a YAML `file` that has flags by their names")
-	cmd.Long += "\n\nEach flag may also be given as a variable, --log-level as " + variableOf("log-level") + ", or in a YAML file, by its name:\ndocs/configuration.md has them all."
+	cmd.Long += "\n\nEach flag may also be given as a variable, --log-level as " + variableOf("log-level") + ", or in a YAML file, by its name:\ndocs/reference/configuration.md has them all."
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := fromEnvironment(cmd.Flags()); err != nil {
 			return err

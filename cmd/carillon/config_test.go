@@ -22,20 +22,28 @@ func running() []*cobra.Command {
 	return []*cobra.Command{newServerCommand(), newExecutorCommand(), newDevCommand()}
 }
 
-// configuration renders docs/configuration.md.
+// configuration renders docs/reference/configuration.md.
 func configuration() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
 
-Generated from the flags of the program: ` + "`go test ./cmd/carillon -run Configuration -update`" + ` writes it anew.
+This page is generated from the flags of the program. To update it, run
+` + "`go test ./cmd/carillon -run Configuration -update`" + `.
 
-Each flag of the commands below may be given in three ways; a flag counts before a variable, and that before the file:
+You can set each flag in three ways. The command line counts before the environment, and the
+environment before the file:
 
-- on the command line, ` + "`--log-level debug`" + `
-- in the environment, ` + "`CARILLON_LOG_LEVEL=debug`" + `; of a flag that may be repeated, values are separated by ` + "`;`" + `
-- in a YAML file that ` + "`--config-file`" + ` or ` + "`CARILLON_CONFIG_FILE`" + ` names, ` + "`log-level: debug`" + `; of a flag that may be repeated, a list
+| where | example | a flag that may be repeated |
+|---|---|---|
+| command line | ` + "`--log-level debug`" + ` | repeat it |
+| environment | ` + "`CARILLON_LOG_LEVEL=debug`" + ` | separate values by ` + "`;`" + ` |
+| YAML file, named by ` + "`--config-file`" + ` or ` + "`CARILLON_CONFIG_FILE`" + ` | ` + "`log-level: debug`" + ` | a list |
 
-Where a flag names a file with a secret, the variable without ` + "`_FILE`" + ` has the secret itself.
+If a flag names a file with a secret, the variable without ` + "`_FILE`" + ` contains the secret itself.
+
+- [carillon server](#carillon-server)
+- [carillon executor](#carillon-executor)
+- [carillon dev](#carillon-dev)
 `)
 	for _, cmd := range running() {
 		fmt.Fprintf(&b, "\n## carillon %s\n\n%s.\n\n| flag | variable | default | |\n|---|---|---|---|\n", cmd.Name(), cmd.Short)
@@ -59,7 +67,7 @@ Where a flag names a file with a secret, the variable without ` + "`_FILE`" + ` 
 }
 
 func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
-	const page = "../../docs/configuration.md"
+	const page = "../../docs/reference/configuration.md"
 	got := configuration()
 	if *update {
 		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
@@ -71,7 +79,7 @@ func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("run with -update; docs/configuration.md (-page +program):\n%s", diff)
+		t.Errorf("run with -update; docs/reference/configuration.md (-page +program):\n%s", diff)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"carillon/job"
 )
 
-// Exit codes. They are documented in the help of the program and in docs/operations/command-line.md.
+// Exit codes. They are documented in the help of the program and in docs/reference/command-line.md.
 const (
 	exitError       = 1 // all else
 	exitUsage       = 2 // the command line is wrong

@@ -98,7 +98,7 @@ func unknown(text string, known names) []string {
 
 func TestEveryMetricThatIsNamedExists(t *testing.T) {
 	known := metricNames(t)
-	for _, file := range []string{"../../deploy/grafana/carillon.json", "../../deploy/prometheus/rules.yaml", "../../docs/operations/monitoring.md"} {
+	for _, file := range []string{"../../deploy/grafana/carillon.json", "../../deploy/prometheus/rules.yaml", "../../docs/reference/metrics.md"} {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -107,13 +107,13 @@ func TestEveryMetricThatIsNamedExists(t *testing.T) {
 			t.Errorf("%s names %v", file, missing)
 		}
 	}
-	documented, err := os.ReadFile("../../docs/operations/monitoring.md")
+	documented, err := os.ReadFile("../../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if !strings.Contains(string(documented), name) {
-			t.Errorf("docs/operations/monitoring.md does not tell of %s", name)
+			t.Errorf("docs/reference/metrics.md does not tell of %s", name)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func newSQLCommand() *cobra.Command {
 		Use:   "sql [QUERY]",
 		Short: "Ask the history in SQL",
 		Long: "Ask the history a SELECT, for which the log store must be ClickHouse. It is for administrators and those with the grant\n" +
-			"sql (and logs and params) everywhere, as the answer has whatever is in the store. docs/reports.md tells the tables and views. A query that is interrupted ends on the server too.\n" +
+			"sql (and logs and params) everywhere, as the answer has whatever is in the store. docs/reference/reports.md tells the tables and views. A query that is interrupted ends on the server too.\n" +
 			"What is shown as a table ends after 1000 rows; --format streams as many as --max-rows says.",
 		Example: "  carillon sql \"SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job ORDER BY 2 DESC\"\n" +
 			"  carillon sql -f month.sql --format csv --max-rows 1000000 > month.csv\n" +

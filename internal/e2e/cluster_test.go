@@ -37,6 +37,7 @@ type cluster struct {
 	links     []*link
 	disks     []*disk  // of the NATS servers
 	clocks    []string // files that say how wrong the clocks of servers are; none when they cannot be
+	monitors  []string // addresses of the servers' metrics
 	nc        *nats.Conn
 	js        jetstream.JetStream
 	api       *client.API
@@ -50,14 +51,21 @@ type cluster struct {
 // that have no store can be made wrong if wanted.
 func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
-	ports := freePorts(t, 2*replicas+1)
-	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
-	c.startServers(ports[2*replicas], replicas, clocks, flags)
+	c := newServers(t, replicas, clocks, flags...)
 	for i := range 3 {
 		name := fmt.Sprintf("executor-%d", i)
 		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--slots", "128")
 	}
+	return c
+}
+
+// newServers is newCluster without executors.
+func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
+	ports := freePorts(t, 2*replicas+1+servers)
+	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
+	c.startServers(ports[2*replicas:], replicas, clocks, flags)
 	return c
 }
 
@@ -148,10 +156,16 @@ func (c *cluster) routes(name string, ports []int, own int) string {
 		ports[own], strings.Join(peers, ", "))
 }
 
-func (c *cluster) startServers(port, replicas int, clocks bool, flags []string) {
+// servers is how many Carillon servers a cluster has.
+const servers = 3
+
+// startServers starts them. The API listens on the first of ports, the metrics of each on one of the others.
+func (c *cluster) startServers(ports []int, replicas int, clocks bool, flags []string) {
 	c.t.Helper()
+	port := ports[0]
 	data := filepath.Join(c.t.TempDir(), "data")
-	for i := range 3 {
+	for i := range servers {
+		c.monitors = append(c.monitors, fmt.Sprintf("127.0.0.1:%d", ports[i+1]))
 		name := fmt.Sprintf("server-%d", i)
 		binary, env := program(c.t, "carillon"), []string(nil)
 		if clocks && i > 0 {
@@ -159,7 +173,7 @@ func (c *cluster) startServers(port, replicas int, clocks bool, flags []string) 
 			c.clocks = append(c.clocks, offset)
 			binary, env = offclock(c.t), []string{"CLOCK_OFFSET=" + offset}
 		}
-		args := []string{binary, "server", "--nats", c.reach(name), "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i)}
+		args := []string{binary, "server", "--nats", c.reach(name), "--replicas", strconv.Itoa(replicas), "--node", fmt.Sprintf("n%d", i), "--metrics", c.monitors[i]}
 		if i == 0 {
 			args = append(args, "--http", fmt.Sprintf("127.0.0.1:%d", port), "--data", data)
 			args = append(args, flags...)

@@ -201,9 +201,14 @@ func within(limit time.Duration, ask func() error) error {
 }
 
 // interrupt asks the process to end, as Ctrl-C does.
-func (p *process) interrupt() {
+func (p *process) interrupt() { p.end(os.Interrupt) }
+
+// terminate asks the process to end, as a supervisor does.
+func (p *process) terminate() { p.end(syscall.SIGTERM) }
+
+func (p *process) end(s os.Signal) {
 	p.mu.Lock()
 	p.wanted = false
 	p.mu.Unlock()
-	p.signal(os.Interrupt)
+	p.signal(s)
 }

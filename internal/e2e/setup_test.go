@@ -72,7 +72,7 @@ func (p *page) run(commands string) (string, error) {
 }
 
 // TestTheSetUpPageWorksAsItStands does what a stranger does who follows
-// docs/operations/set-up.md: block by block, and some more than once until what the block
+// docs/how-to/set-up.md: block by block, and some more than once until what the block
 // before has started is there.
 func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 	carillon := program(t, "carillon")
@@ -97,7 +97,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 		"carillon changes\n":           {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
 		"carillon_shards_owned":        {"carillon_shards_owned", "carillon_executor_runs_total", `"status":"ok"`},
 	}
-	all := blocks(t, "../../docs/operations/set-up.md")
+	all := blocks(t, "../../docs/how-to/set-up.md")
 	if len(all) < 12 {
 		t.Fatalf("the page has %d blocks of commands", len(all))
 	}

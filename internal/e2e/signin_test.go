@@ -100,7 +100,7 @@ func (p *person) try(args string) string {
 	return string(out)
 }
 
-// What docs/operations.md says a stranger does: a server with TLS, the first
+// What docs/README.md says a stranger does: a server with TLS, the first
 // administrator, a read-only user, a token, and the audit of it all.
 func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	certFile, keyFile := selfSigned(t)

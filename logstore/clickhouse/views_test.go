@@ -15,9 +15,9 @@ import (
 	"carillon/logstore/clickhouse"
 )
 
-// Every query that docs/reports.md shows to people runs, and finds something.
+// Every query that docs/reference/reports.md shows to people runs, and finds something.
 func TestTheQueriesOfTheDocumentationRun(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/reports.md")
+	doc, err := os.ReadFile("../../docs/reference/reports.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what a dispatcher counts. Names and units are in docs/operations/monitoring.md.
+// metrics is what a dispatcher counts. Names and units are in docs/reference/metrics.md.
 type metrics struct {
 	groups   prometheus.Gauge       // that have an instance
 	outcomes *prometheus.CounterVec // of deliveries of routed triggers

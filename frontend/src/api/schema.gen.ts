@@ -960,7 +960,7 @@ export interface paths {
          * @description For administrators, and for those with the grant `sql` everywhere; both need `logs`
          *     and `params` everywhere, as the answer has what is in the store, whatever group it is
          *     of. Others than administrators are refused while the store's user for SQL may read
-         *     the audit log. Tables and views are those of docs/reports.md.
+         *     the audit log. Tables and views are those of docs/reference/reports.md.
          *     The statement ends when the client closes the connection. When something goes
          *     wrong after the answer has begun, the connection is closed before its end.
          *     A store without SQL is a `conflict`.

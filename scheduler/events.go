@@ -1,0 +1,127 @@
+package scheduler
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"carillon/bus"
+)
+
+// gather is how long shards that begin to need events wait for others to do so: they come
+// in crowds, and each change of the crowd is a new consumer.
+const gather = 50 * time.Millisecond
+
+// events tells the node's machines of the events of their runs. One consumer of EVT serves
+// all shards that need them, for the reason that feed has one.
+type events struct {
+	s       *Scheduler
+	changed chan struct{} // has something when other shards are to be told
+
+	mu      sync.Mutex
+	hearers map[int]*hearer // by shard
+}
+
+// hearer is a shard that needs events.
+type hearer struct {
+	*ownership
+	hear     func(*bus.Stored)
+	next     uint64 // sequence from which on it has not been told
+	followed bool   // the present consumer brings its events
+}
+
+func newEvents(s *Scheduler) *events {
+	return &events{s: s, changed: make(chan struct{}, 1), hearers: map[int]*hearer{}}
+}
+
+// tell tells a shard of all its events from a sequence on, until ctx is done.
+func (v *events) tell(ctx context.Context, o *ownership, from uint64) {
+	h := &hearer{ownership: o, hear: func(m *bus.Stored) { o.hearEvent(ctx, m) }, next: from}
+	v.mu.Lock()
+	v.hearers[o.shard] = h
+	v.mu.Unlock()
+	v.change()
+	<-ctx.Done()
+	v.mu.Lock()
+	if v.hearers[o.shard] == h {
+		delete(v.hearers, o.shard)
+	}
+	v.mu.Unlock()
+	v.change()
+}
+
+func (v *events) change() {
+	select {
+	case v.changed <- struct{}{}:
+	default: // somebody is about to look
+	}
+}
+
+// run follows EVT until ctx is done.
+func (v *events) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		filters, from := v.begin()
+		following, stop := context.WithCancel(ctx)
+		var follower sync.WaitGroup
+		last := uint64(0)
+		if len(filters) > 0 {
+			follower.Go(func() {
+				_ = v.s.conn.FollowAll(following, bus.StreamEvt, filters, from, func(m *bus.Stored) {
+					v.pass(m)
+					last = m.Seq
+				})
+			})
+		}
+		select {
+		case <-ctx.Done():
+		case <-v.changed:
+			(&backoff{least: gather, most: gather}).sleep(ctx)
+		}
+		stop()
+		follower.Wait()
+		v.end(last)
+	}
+}
+
+// begin returns the subjects of the shards that need events, and from where on a consumer is
+// to follow them. Barriers are so few that it gets all.
+func (v *events) begin() (filters []string, from uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	from = math.MaxUint64
+	for _, h := range v.hearers {
+		h.followed = true
+		filters = append(filters, bus.SubjectEventsOf(h.shard))
+		from = min(from, h.next)
+	}
+	if len(filters) > 0 {
+		filters = append(filters, bus.SubjectBarriers)
+	}
+	return filters, from
+}
+
+// pass tells a shard of its message, unless it has been told before.
+func (v *events) pass(m *bus.Stored) {
+	n, ok := bus.ShardOfEvent(m.Subject)
+	v.mu.Lock()
+	h := v.hearers[n]
+	if !ok || h == nil || !h.followed || m.Seq < h.next {
+		v.mu.Unlock()
+		return
+	}
+	h.next = m.Seq + 1
+	v.mu.Unlock()
+	h.hear(m)
+}
+
+// end notes that the consumer, which is no more, has brought all events up to a sequence.
+func (v *events) end(last uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, h := range v.hearers {
+		if h.followed {
+			h.next = max(h.next, last+1)
+		}
+	}
+}

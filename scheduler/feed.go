@@ -1,0 +1,128 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+)
+
+// feed is what a node hears of JOBS. It has one watch, whichever shards the node owns or
+// stands by for: each consumer more is one that the NATS servers of a cluster have to agree
+// on, and all that a node has are made anew at once when it loses its connection.
+//
+// The watch tells of changes only. What was there before is read without a consumer, shard
+// by shard, by whoever needs it.
+type feed struct {
+	s     *Scheduler
+	begun chan struct{} // closed when heard is known
+	void  chan struct{} // closed when the bucket is another one now
+
+	made time.Time // when the bucket was; written before begun is closed
+
+	mu     sync.Mutex
+	heard  uint64             // revision up to which every change has been passed on
+	shards map[int]*shardJobs // who wants to hear of them
+}
+
+func newFeed(s *Scheduler) *feed {
+	return &feed{s: s, begun: make(chan struct{}), void: make(chan struct{}), shards: map[int]*shardJobs{}}
+}
+
+// hearOfJobs feeds the shards until ctx is done.
+func (s *Scheduler) hearOfJobs(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.feed.Load().run(ctx)
+	}
+}
+
+// run passes changes on until ctx is done or the feed is void.
+func (f *feed) run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	watch := f.s.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
+		w, bucket, err := f.s.conn.WatchJobChanges(ctx)
+		if err == nil {
+			f.made, f.heard = bucket.Created, bucket.State.LastSeq
+		}
+		return w, err
+	})
+	if watch == nil {
+		return
+	}
+	defer func() { _ = watch.Stop() }()
+	close(f.begun)
+	for {
+		select {
+		case <-f.void:
+			return
+		case e, open := <-watch.Updates():
+			if !open {
+				return // ctx is done
+			}
+			if e != nil {
+				f.pass(e)
+			}
+		}
+	}
+}
+
+// pass tells whoever wants to hear of a change's shard.
+func (f *feed) pass(e jetstream.KeyValueEntry) {
+	n, ok := bus.ShardOfKey(e.Key())
+	f.mu.Lock()
+	f.heard = e.Revision()
+	jobs := f.shards[n]
+	f.mu.Unlock()
+	if ok && jobs != nil {
+		jobs.hear(e)
+	}
+}
+
+// known returns the revision up to which changes have been passed on.
+func (f *feed) known() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heard
+}
+
+// tell has a shard's changes told to jobs from now on, and to nobody else.
+func (f *feed) tell(jobs *shardJobs) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shards[jobs.shard] = jobs
+}
+
+// leave ends what tell began.
+func (f *feed) leave(jobs *shardJobs) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shards[jobs.shard] == jobs {
+		delete(f.shards, jobs.shard)
+	}
+}
+
+// checkJobs notices that JOBS was made anew, or has lost its end: then nothing holds of what
+// the node has heard of it, and its shards are taken over anew.
+func (s *Scheduler) checkJobs(ctx context.Context) error {
+	f := s.feed.Load()
+	select {
+	case <-f.begun:
+	default:
+		return nil
+	}
+	heard := f.known() // before the bucket is looked at, which is not behind it
+	bucket, err := s.conn.JobsInfo(ctx)
+	if err != nil || bucket.Created.Equal(f.made) && bucket.State.LastSeq >= heard {
+		return err
+	}
+	s.feed.Store(newFeed(s))
+	close(f.void)
+	for _, o := range s.ownerships() {
+		o.lose("JOBS was made anew or has lost its end", nil)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// losses are shards that the node has lost since that was last told. Those that go together,
+// as when the node is cut off, are told in one line.
+type losses struct {
+	shards  []int
+	reasons []string
+	err     error // the first one
+	seen    int   // how many there were at the last look
+}
+
+// note adds a shard.
+func (l *losses) note(shard int, reason string, err error) {
+	l.shards = append(l.shards, shard)
+	if !slices.Contains(l.reasons, reason) {
+		l.reasons = append(l.reasons, reason)
+	}
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+// noteLoss remembers to tell that a shard was lost.
+func (s *Scheduler) noteLoss(shard int, reason string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.losses.note(shard, reason, err)
+}
+
+// tellLosses says which shards were lost, once no more have been since the last look, or
+// at once if now.
+func (s *Scheduler) tellLosses(ctx context.Context, now bool) {
+	s.mu.Lock()
+	l := s.losses
+	if len(l.shards) > l.seen && !now {
+		s.losses.seen = len(l.shards)
+		s.mu.Unlock()
+		return
+	}
+	s.losses = losses{}
+	s.mu.Unlock()
+	if len(l.shards) > 0 {
+		s.log.WarnContext(ctx, "shards lost", "count", len(l.shards), "shards", ranges(l.shards), "reason", strings.Join(l.reasons, "; "), "error", l.err)
+	}
+}
+
+// ranges writes numbers in order, those that follow each other as a range: 0-3 7.
+func ranges(numbers []int) string {
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var parts []string
+	for len(numbers) > 0 {
+		n := 1
+		for n < len(numbers) && numbers[n] == numbers[0]+n {
+			n++
+		}
+		part := strconv.Itoa(numbers[0])
+		if n > 1 {
+			part += "-" + strconv.Itoa(numbers[n-1])
+		}
+		parts, numbers = append(parts, part), numbers[n:]
+	}
+	return strings.Join(parts, " ")
+}
