@@ -138,12 +138,16 @@ const edgeReach = 24 * time.Hour
 // readEdges lets versions that were heard of late begin where they did: after the last
 // fire of the version before that was decided.
 func (v Evidence) readEdges(ctx context.Context, b *book, after, upto int64) error {
-	for i := 1; i < len(b.plans); i++ {
+	for i := range b.plans {
+		before := int(b.plans[i].Version) - 1 // the bucket may have forgotten it
+		if i > 0 {
+			before = int(b.plans[i-1].Version)
+		}
 		edge := b.plans[i].From
-		if edge > upto || edge+edgeReach.Milliseconds() < after {
+		if before == 0 || edge > upto || edge+edgeReach.Milliseconds() < after {
 			continue
 		}
-		last, err := v.newest(ctx, logstore.RunFilter{Version: int(b.plans[i-1].Version), From: instant(edge + 1)})
+		last, err := v.newest(ctx, logstore.RunFilter{Version: before, From: instant(edge + 1)})
 		if err != nil {
 			return err
 		}

@@ -137,6 +137,17 @@ func TestARunThatNoVersionAskedForIsADiscrepancy(t *testing.T) {
 	w.says(0, 10, "12:00 ran", "12:03 discrepancy no version of the job fires at that instant")
 }
 
+func TestTheOldestVersionThatIsKeptMayHaveBeenHeardOfLate(t *testing.T) {
+	w := newWorld(t, every10, job.Schedule{Cron: "*/7 * * * *"})
+	w.Versions = w.Versions[1:] // the bucket has forgotten the first
+	w.wrote(60, job.StatusSucceeded)
+	w.wrote(70, job.StatusSucceeded) // by version 1, ten minutes after version 2
+	second := func(u *logstore.Update) { u.Version = 2 }
+	w.wrote(74, job.StatusSucceeded, second)
+	w.wrote(81, job.StatusSucceeded, second)
+	w.says(55, 85, "13:00 ran", "13:10 ran", "13:14 ran", "13:21 ran")
+}
+
 func TestTwoRunsForOneFireAreADiscrepancy(t *testing.T) {
 	w := newWorld(t, every10)
 	w.wrote(0, job.StatusSucceeded)

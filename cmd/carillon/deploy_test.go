@@ -120,7 +120,7 @@ func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
 			if fmt.Sprint(inside(c, "securityContext", "runAsUser")) != "0" || inside(pod, "securityContext", "fsGroup") != nil {
 				t.Error("root does not open the seed, or lets a group read it")
 			}
-			modes := fmt.Sprint(volume)
+			modes := volume
 			if !strings.Contains(modes, fmt.Sprintf("mode:%d path:seed", 0o400)) || !strings.Contains(modes, fmt.Sprintf("mode:%d path:ca.pem", 0o444)) {
 				t.Errorf("the seed is not for root alone, or what the executor needs is: %s", modes)
 			}

@@ -48,7 +48,14 @@ export const alertTabs = [
   "channels",
   "silences",
 ] as const;
-export const instanceStates = ["online", "draining", "cordoned", "lost", "suspended", "incompatible"] as const;
+export const instanceStates = [
+  "online",
+  "draining",
+  "cordoned",
+  "lost",
+  "suspended",
+  "incompatible",
+] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;
 
 /** The filters of the jobs' page, of what an address or a saved view says. */
