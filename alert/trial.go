@@ -114,8 +114,8 @@ func (t *trial) take(s *step) {
 		inc = alerting.NewIncident(f)
 		t.newest[subject] = inc
 		t.all = append(t.all, inc)
-	case v == good && inc != nil && s.outcome.cures(inc, late):
-		s.outcome.cure(inc)
+	case v == good && inc != nil && s.cures(inc, late):
+		s.cure(inc)
 	}
 }
 

@@ -3,10 +3,10 @@ package bus
 import (
 	"testing"
 
-	"carillon/job/fleet"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job/fleet"
 )
 
 func TestDurabilityIsThatOfTheStreamWithTheLeast(t *testing.T) {

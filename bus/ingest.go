@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job/fleet"
-
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job/fleet"
 )
 
 // IngestBacklogs returns what waits on each of the streams that history is made of. The error

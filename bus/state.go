@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/fleet"
-
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job/fleet"
 )
 
 // bucketPrefix is that of the streams below buckets.
