@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 
-	"carillon/job/alerting"
-
 	gomail "github.com/wneessen/go-mail"
+
+	"carillon/job/alerting"
 )
 
 // sendMail sends a message by the channel's mail server. It dials through the guard, as a

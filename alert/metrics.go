@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/job/alerting"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/job/alerting"
 )
 
 // metrics are the collectors of an alerter. Names and units are in docs/reference/metrics.md.
